@@ -36,6 +36,7 @@ export async function startIn(name: RuntimeName, app: string, options: StartOpti
       args = await command(outfile, place, options)
     },
     ready: isListening,
+    inMemory: options.durableObjects !== undefined,
   })
   return {
     url: `http://${HOST}:${started.port}`,

@@ -1,10 +1,16 @@
 import { type ExactnessSetup, storeExactness } from 'headgate/testing'
 import { type Extent, sampleOf } from './store-conformance.js'
 
-/** Defines the tests of several processes that share a store: all, or each sentence for one policy. */
+/**
+ * Defines the tests of several processes that share a store: each sentence for one policy with the load of the
+ * set-up, or all. All have four processes that charge 1,000 times each, so that a key with a limit of 1,000 has
+ * 4,000 charges.
+ */
 export function describeStoreExactness(setup: ExactnessSetup, extent: Extent): void {
-  const cases = storeExactness(setup)
+  const { callers = 50 } = setup
+  const all = { ...setup, processes: 4, callers, charges: 1000 / callers, timeout: '100s' } as const
+  const cases = extent === 'all' ? storeExactness(all) : sampleOf(storeExactness(setup))
   describe('several processes that share the store are exact', () => {
-    for (const { name, run } of extent === 'all' ? cases : sampleOf(cases)) test(name, run)
+    for (const { name, run } of cases) test(name, run)
   })
 }

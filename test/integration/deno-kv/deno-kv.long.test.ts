@@ -14,8 +14,7 @@ describe('several processes with one file of Deno KV', () => {
     {
       startProcess: () => programs.start('store-process'),
       capabilities: { atomicAcrossKeys: true },
-      processes: 4,
-      callers: 50,
+      callers: 20,
     },
     'all',
   )

@@ -8,10 +8,13 @@ export interface Workers {
   ask<T>(path: string, parameters?: Readonly<Record<string, string | number>>): Promise<T>
 }
 
+/** How many isolates there are. */
+export const ISOLATES = 4
+
 export async function startWorkers(): Promise<Workers> {
   const running = await startIn('workerd', join(__dirname, 'worker.ts'), {
     durableObjects: { LIMITS: 'TestedObject', FEW_KINDS: 'FewKinds' },
-    isolates: 3,
+    isolates: ISOLATES - 1,
   })
   return {
     running,

@@ -2,7 +2,7 @@
 
 import { durableObjectsStore, type ObjectNamespace } from 'headgate/durable-objects'
 import { consecutive, fixedWindow, type Policy, type Store, tokenBucket } from 'headgate/fetch'
-import type { Charge, Operation, StoreError } from 'headgate/store'
+import { type Charge, type Operation, type StoreError, serveOperations } from 'headgate/store'
 import { manualClock, storeConformance } from 'headgate/testing'
 import { sampleOf } from '../../support/store-conformance.js'
 import { chargeRepeatedly, newTally, type Tally } from '../../support/tally.js'
@@ -204,13 +204,15 @@ export default {
     const isolate = query.get('isolate')
     query.delete('isolate')
     const other = env[`ISOLATE_${Number(isolate)}`]
-    if (other !== undefined) return other.fetch(new Request(`https://isolate${pathname}?${query}`))
+    if (other !== undefined) return other.fetch(new Request(`https://isolate${pathname}?${query}`, request))
     const object = query.get('object')
     if (object !== null) return askObject(env, object, pathname, await request.text())
     if (pathname === '/conformance')
       return Response.json(
         await conformance(env, query.get('extent') === 'sample', JSON.parse(query.get('options') ?? '{}')),
       )
+    if (pathname === '/operations')
+      return Response.json(await serveOperations(durableObjectsStore(env.LIMITS))(await request.json()))
     if (pathname === '/load') return Response.json(await load(env, query))
     if (pathname === '/costs') return Response.json(await costs(env))
     if (pathname === '/expiry') return Response.json(await expiry(env))

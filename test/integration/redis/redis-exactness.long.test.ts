@@ -1,3 +1,3 @@
 import { describeRedisExactness } from './redis-exactness.js'
 
-describeRedisExactness('all', 4, 200)
+describeRedisExactness('all', { callers: 200 })

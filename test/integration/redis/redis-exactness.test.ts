@@ -1,3 +1,3 @@
 import { describeRedisExactness } from './redis-exactness.js'
 
-describeRedisExactness('sample', 2, 100)
+describeRedisExactness('sample', { processes: 2, callers: 100, charges: 5 })

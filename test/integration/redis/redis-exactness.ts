@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
+import type { ExactnessSetup } from 'headgate/testing'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
@@ -15,11 +16,10 @@ export type StartDriver = (bundle: string, url: string, i: number) => ChildProce
 const startNode: StartDriver = (program, url, i) =>
   fork(program, [url, DRIVERS[i % DRIVERS.length] as string])
 
-/** Defines the tests of so many processes that share a Redis, each with so many callers. */
+/** Defines the tests of processes that share a Redis. */
 export function describeRedisExactness(
   extent: Extent,
-  processes: number,
-  callers: number,
+  load: Pick<ExactnessSetup, 'processes' | 'callers' | 'charges'>,
   start: StartDriver = startNode,
 ): void {
   let server: RedisServer
@@ -41,9 +41,7 @@ export function describeRedisExactness(
     {
       startProcess: () => start(program.path, server.url, started++),
       capabilities: { atomicAcrossKeys: true },
-      processes,
-      callers,
-      charges: 5,
+      ...load,
     },
     extent,
   )

@@ -32,8 +32,7 @@ export function describeSqliteExactness(extent: Extent): void {
         startProcess: () =>
           fork(program.path, [join(folder, 'limits.db')], { execPath: node, execArgv: NO_WARNING }),
         capabilities: { atomicAcrossKeys: true },
-        processes: extent === 'all' ? 4 : 2,
-        callers: 50,
+        ...(extent === 'all' ? { callers: 20 } : { processes: 2 }),
       },
       extent,
     )

@@ -1,3 +1,3 @@
 import { describeUpstashExactness } from './exactness.js'
 
-describeUpstashExactness('all', 4, 50)
+describeUpstashExactness('all')

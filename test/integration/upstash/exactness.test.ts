@@ -1,3 +1,3 @@
 import { describeUpstashExactness } from './exactness.js'
 
-describeUpstashExactness('sample', 2, 20)
+describeUpstashExactness('sample')

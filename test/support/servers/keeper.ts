@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -23,13 +24,19 @@ export interface Keeper {
   release(): Promise<void>
 }
 
+/** A file system in memory, on Linux. */
+const IN_MEMORY = '/dev/shm'
+
 /**
  * Makes an empty folder and a shell that outlives this process by a moment: however this process ends, even
  * by SIGKILL, its end of the pipe closes, and the shell ends the server and removes the folder. Handlers of
  * `exit` would not do: they do not run after a signal, and inside jest they do not run at all.
+ *
+ * With `inMemory`, what a server writes there survives its process, but not the machine.
  */
-export async function keepFolder(name: string): Promise<Keeper> {
-  const folder = await mkdtemp(join(tmpdir(), `headgate-${name}-`))
+export async function keepFolder(name: string, inMemory = false): Promise<Keeper> {
+  const parent = inMemory && existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir()
+  const folder = await mkdtemp(join(parent, `headgate-${name}-`))
   const shell = spawn('/bin/sh', ['-c', KEEP, folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

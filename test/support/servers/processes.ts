@@ -40,6 +40,8 @@ export interface Recipe {
    * took the port a moment before. A rejection is "not yet".
    */
   readonly ready: (place: Place, pid: number) => Promise<boolean>
+  /** Whether its folder is in memory, where that can be had, for a server that waits for the disk at each write. */
+  readonly inMemory?: boolean
   /** Further ports that it listens on, as distances from the first. */
   readonly portOffsets?: readonly number[]
   /** The signal that ends it: SIGTERM by default, then SIGKILL if it goes on. */
@@ -58,7 +60,7 @@ export interface Recipe {
 export async function startProcess(recipe: Recipe): Promise<ServerProcess> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort(recipe.portOffsets)
-    const server = new ServerProcess(recipe, port, await keepFolder(recipe.name))
+    const server = new ServerProcess(recipe, port, await keepFolder(recipe.name, recipe.inMemory))
     try {
       if (recipe.user) await chown(server.folder, recipe.user.uid, recipe.user.gid)
       await recipe.prepare?.(server)

@@ -1,0 +1,3 @@
+import { describeObjectsExactness } from './exactness.js'
+
+describeObjectsExactness('all')
