@@ -1,3 +1,3 @@
 import { describeIsolates } from './isolates.js'
 
-describeIsolates('workerd')
+describeIsolates('workerd', { hanging: [50], timeout: '1s' })

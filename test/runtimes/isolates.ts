@@ -2,19 +2,28 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sharedSettings } from 'headgate'
 import { until } from '../support/servers/wait.js'
 import { sendAtOnce, statusAt } from './at-once.js'
+import { expectHang } from './hanging.js'
 import { Owner } from './owner.js'
 import type { RuntimeName } from './runtimes.js'
 import { type Running, startIn } from './start-in.js'
 
+/** How many requests meet a store that hangs, and how long limiters wait for it: until it has decided all of them. */
+interface Hanging {
+  readonly hanging: readonly number[]
+  readonly timeout: string
+}
+
 /** Defines the tests that requests of a runtime's isolate never wait for one another. */
-export function describeIsolates(runtime: RuntimeName): void {
+export function describeIsolates(runtime: RuntimeName, { hanging, timeout }: Hanging): void {
   describe(`in ${runtime}`, () => {
     const owner = new Owner()
     let running: Running
 
     beforeAll(async () => {
       const OWNER_URL = await owner.start()
-      running = await startIn(runtime, `${__dirname}/apps/isolates.ts`, { env: { OWNER_URL } })
+      running = await startIn(runtime, `${__dirname}/apps/isolates.ts`, {
+        env: { OWNER_URL, HANG_TIMEOUT: timeout },
+      })
     }, 120_000)
     afterAll(async () => {
       owner.stop()
@@ -74,23 +83,16 @@ export function describeIsolates(runtime: RuntimeName): void {
       expect((await atOnce(20, '/settings'))[200]).toBe(4)
     })
 
-    test('a store that hangs lets no request hang, and decides again once it is back', async () => {
-      owner.isHanging = true
-      for (let i = 0; i < 8; i++) {
-        expect(await atOnce(50, '/deny')).toEqual({ 503: 50 })
-        expect(await atOnce(50, '/allow')).toEqual({ 200: 50 })
-        const local = await atOnce(50, '/local')
-        expect(local).toEqual(i === 0 ? { 200: 20, 429: 30 } : { 429: 50 })
-      }
-      owner.isHanging = false
-      for (const path of ['/deny', '/allow', '/local'])
-        await until('the store decides', async () => {
-          const { 200: allowed = 0, 429: denied = 0 } = await atOnce(50, `${path}?key=back`)
-          return allowed <= 20 && denied >= 30
-        })
-      const { 200: allowed = 0, 500: failed = 0 } = await atOnce(300, '/deny?key=later')
-      expect({ isExact: allowed <= 20, failed }).toEqual({ isExact: true, failed: 0 })
-    })
+    test.each(hanging)(
+      'a store that hangs lets none of %i requests hang, and decides exactly once it is back',
+      async (count) => {
+        const hang = async (isHanging: boolean) => {
+          owner.isHanging = isHanging
+        }
+        await expectHang(running.url, count, hang)
+      },
+      300_000,
+    )
 
     test('clients that leave take no other request with them', async () => {
       owner.isHanging = true

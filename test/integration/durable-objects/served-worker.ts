@@ -38,16 +38,31 @@ const settings = sharedSettings(store)
 const key = (c: Context) => c.req.query('key') ?? ''
 const app = new Hono()
 
+app.use(async (c, next) => {
+  await next()
+  c.header('x-decided-by', c.get('rateLimit')?.source)
+})
+
 function serve(name: string, options: RateLimitOptions = {}): void {
   const policy = fixedWindow({ limit: 20, window: '1d' })
-  const given = { name, store, policy, key, timeout: '30s', onStoreError: 'deny', ...options } as const
+  const given = {
+    name,
+    store,
+    policy,
+    key,
+    timeout: '30s',
+    onStoreError: 'deny',
+    denyCache: false,
+    ...options,
+  } as const
   app.get(`/${name}`, rateLimit(given), (c) => c.text(name, c.req.query('fail') ? 500 : 200))
 }
 
 serve('one')
 serve('failed', { count: 'failed' })
 serve('settings', { settings })
-serve('short', { timeout: '300ms' })
+for (const onStoreError of ['allow', 'deny', 'local'] as const)
+  serve(onStoreError, { onStoreError, timeout: process.env.HANG_TIMEOUT as '1s' })
 serve('brief', { policy: fixedWindow({ limit: 20, window: '1s' }) })
 
 app.get('/change', async (c) => {

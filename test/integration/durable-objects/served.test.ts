@@ -1,13 +1,11 @@
-import { join } from 'node:path'
 import { sendAtOnce, statusAt } from '../../runtimes/at-once.js'
-import { type Running, startIn } from '../../runtimes/start-in.js'
+import type { Running } from '../../runtimes/start-in.js'
 import { until } from '../../support/servers/wait.js'
+import { describeHanging, startServed } from './served.js'
 
 let running: Running
 beforeAll(async () => {
-  running = await startIn('workerd', join(__dirname, 'served-worker.ts'), {
-    durableObjects: { LIMITS: 'ServedObject' },
-  })
+  running = await startServed()
 })
 afterAll(() => running?.close())
 
@@ -41,10 +39,4 @@ test('settings in an object are changed by a Worker, and come into force', async
   expect((await atOnce(20, '/settings'))[200]).toBe(4)
 })
 
-test('an object that hangs lets no request hang, and decides again once it is back', async () => {
-  await statusOf('/hang?on=1')
-  expect(await atOnce(50, '/short?key=hanging')).toEqual({ 503: 50 })
-  await statusOf('/hang')
-  await until('the object decides', async () => (await statusOf('/short?key=hanging')) !== 503)
-  expect(await atOnce(100, '/one?key=after')).toEqual({ 200: 20, 429: 80 })
-})
+describeHanging(() => running, [50])

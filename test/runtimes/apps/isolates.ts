@@ -34,9 +34,17 @@ const store: Store = ownerStore({
   },
 })
 
+/** How long limiters wait for a store that hangs. */
+const HANG_TIMEOUT = process.env.HANG_TIMEOUT as '1s'
+
 const policy = fixedWindow({ limit: 20, window: '1d', startsAt: 'first-request' })
 const key = (c: Context) => c.req.query('key') ?? ''
 const app = new Hono()
+
+app.use(async (c, next) => {
+  await next()
+  c.header('x-decided-by', c.get('rateLimit')?.source)
+})
 
 /** Serves `/name` behind a limiter of this name. */
 function serve(name: string, options: RateLimitOptions): void {
@@ -65,7 +73,7 @@ serve('held', { policy: concurrency({ limit: 5, ttl: '2s' }), key })
 serve('failed', { policy, key, count: 'failed' })
 serve('settings', { policy, key, settings: sharedSettings(store) })
 for (const onStoreError of ['allow', 'deny', 'local'] as const)
-  serve(onStoreError, { policy, key, onStoreError, timeout: '200ms' })
+  serve(onStoreError, { policy, key, onStoreError, timeout: HANG_TIMEOUT })
 
 const waiting = createLimiter<Context>({
   name: 'waiting',
