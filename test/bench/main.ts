@@ -5,6 +5,7 @@ import { benchAdjust } from './adjust.js'
 import { benchAttack } from './attack.js'
 import { benchBreaker } from './breaker.js'
 import { benchBytes } from './bytes.js'
+import { benchCluster } from './cluster.js'
 import { benchDenied } from './denied.js'
 import { benchDynamodb } from './dynamodb.js'
 import { benchFlood } from './flood.js'
@@ -50,6 +51,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   breaker: benchBreaker,
   login: benchLogin,
   import: benchImport,
+  cluster: benchCluster,
   redis: benchRedis,
   adjust: benchAdjust,
   attack: benchAttack,
