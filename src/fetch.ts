@@ -9,7 +9,7 @@ import type { RateLimitOptions as Options } from './http/options.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
-export type { RateLimit } from './adapters/fetch/limit.js'
+export type { RateLimit } from './adapters/fetch/handle.js'
 export { type LoginGuard, loginGuard } from './adapters/fetch/login-guard.js'
 export type { FetchInfo, FetchSubject } from './adapters/fetch/options.js'
 export { rateLimit } from './adapters/fetch/rate-limit.js'

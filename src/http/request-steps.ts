@@ -16,7 +16,6 @@ import type { DenialFigures } from './denial-body.js'
 import { undecidedDenial } from './denial-response.js'
 import { type Denier, denyRequest, type Respond, sendDenial } from './deny-request.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
-import { noOutcome } from './placeholder.js'
 import { type HeaderSettings, rateLimitHeaders } from './quota-headers.js'
 import { decisionFor } from './recorded-decision.js'
 import type { ResponseWriter } from './response-writer.js'
@@ -155,7 +154,8 @@ function chargeOrDelay<Req extends object, Res>(
     if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
       return respond(steps, req, res, onDenied, report(decision, req))
     setHeaders(steps, req, res, decision)
-    if (lacksOutcome(steps, res, decision)) return passWithoutOutcome(steps, decision)
+    const error = noOutcome(steps, res, decision)
+    if (error !== undefined) return passWithoutOutcome(steps, decision, error)
     const delay = () =>
       delayRequest(req, res, decision, {
         report: () => void report(decision, req),
@@ -182,7 +182,8 @@ function respond<Req extends object, Res>(
   if (!decision.allowed && modeSwitch.mode !== 'report')
     return denyRequest(steps, req, res, onDenied, decision)
   if (!canHold && onAllowed === undefined && delayer === undefined) return true
-  if (lacksOutcome(steps, res, decision)) return passWithoutOutcome(steps, decision)
+  const error = noOutcome(steps, res, decision)
+  if (error !== undefined) return passWithoutOutcome(steps, decision, error)
   const hasEnded = canHold && isHolding(decision) && !releaseOnEnd(limiter, writer, res, decision)
   if (hasEnded && modeSwitch.mode !== 'report') return endUnlessPassed(decision, () => false)
   return pass(steps, req, res, decision)
@@ -209,14 +210,14 @@ function denyUnlessReported<Req extends object, Res>(
   return steps.modeSwitch.mode === 'report' || denyRequest(steps, req, res, onDenied, decision)
 }
 
-/** Returns whether headgate needs the outcome of a response, but cannot see it. */
-function lacksOutcome<Req extends object, Res>(
-  { writer, onAllowed, delayer }: RequestSteps<Req, Res>,
+/** Returns the error if headgate needs the outcome of a response, but cannot see it. */
+function noOutcome<Req extends object, Res>(
+  { owner, writer, onAllowed, delayer }: RequestSteps<Req, Res>,
   res: Res,
   decision: Decision,
-): boolean {
+): TypeError | undefined {
   const isFollowed = onAllowed !== undefined || delayer !== undefined
-  return writer.isPlaceholder(res) && (isFollowed || isHolding(decision))
+  return isFollowed || isHolding(decision) ? writer.noOutcome?.(res, owner) : undefined
 }
 
 /**
@@ -224,13 +225,13 @@ function lacksOutcome<Req extends object, Res>(
  * charged, as if the client had hung up.
  */
 function passWithoutOutcome<Req extends object, Res>(
-  { owner, limiter, modeSwitch }: RequestSteps<Req, Res>,
+  { limiter, modeSwitch }: RequestSteps<Req, Res>,
   decision: Decision,
+  error: TypeError,
 ): true {
   if (decision.source === 'none') return true
   endUndecided(decision)
   void limiter.release(decision)
-  const error = noOutcome(owner)
   if (modeSwitch.mode === 'report') {
     emitFailure(limiter.events, 'refundFailed', error, decision)
     return true

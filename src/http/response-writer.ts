@@ -6,7 +6,7 @@ import { beforeHeaders } from './before-headers.js'
 import { type FrameworkFixes, nodeFixes } from './framework-fixes.js'
 import type { HeaderList } from './header-list.js'
 import { isPatched, keepUncacheable } from './keep-uncacheable.js'
-import { denialError, isPlaceholder } from './placeholder.js'
+import { denialError, isPlaceholder, noOutcome } from './placeholder.js'
 import { type RecordDecision, recordDecision } from './recorded-decision.js'
 import { isClosed, type OnHttp2, onceClosed, onceEnded, onceFinished } from './response-end.js'
 
@@ -27,8 +27,11 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
 export interface ResponseWriter<Res> {
   readonly fixes: FrameworkFixes
   readonly recordDecision: RecordDecision
-  /** Returns whether there is no real response, so that nothing will tell how the request ended. */
-  isPlaceholder(res: Res): boolean
+  /**
+   * Returns the error for a request without a real response, since nothing will tell how it ends;
+   * `undefined` if it has one. Absent if each request has one.
+   */
+  noOutcome?(res: Res, owner: string): TypeError | undefined
   /** Returns the names of the headers that were set on a response. */
   headerNames(res: Res): readonly string[]
   /** Returns a header that was set on a response, or `undefined` if there is none. */
@@ -36,11 +39,7 @@ export interface ResponseWriter<Res> {
   removeHeader(res: Res, name: string): void
   /** Sets headers, in place of earlier ones with the same names, unless the headers have been sent. */
   setHeaders(res: Res, headers: HeaderList): void
-  /** Adds a header for each of these values, and keeps those with the same name. */
-  appendHeader(res: Res, name: string, values: string[]): void
   areHeadersSent(res: Res): boolean
-  /** Returns the status of a response, as set so far. */
-  statusOf(res: Res): number
   /**
    * Sets the status of a response that the application is about to send. Returns a function that restores the
    * earlier status.
@@ -53,11 +52,6 @@ export interface ResponseWriter<Res> {
   send(res: Res, denial: DenialResponse, figures?: Pick<Decision, 'retryAfterMs' | 'parts'>): void
   /** Ends a response whose headers have been sent, so that no client takes it for a complete one. */
   abort(res: Res): void
-  /**
-   * Calls `listener` right before the headers of a response are sent, when its status is known and headers
-   * can still be set. It may return a promise, which must not reject.
-   */
-  beforeHeaders(res: Res, listener: () => unknown): void
   /**
    * Calls `listener` if a response ends before its headers are sent, as when the client hangs up. May call
    * it at once, and also at the end of other responses. Returns a function that removes the listener.
@@ -75,19 +69,32 @@ export interface ResponseWriter<Res> {
    * not be called for an abandoned response.
    */
   onceEnded(res: Res, onEnded: () => void, onLeft: () => void): boolean
+}
+
+/** Also reads and writes what a login needs. */
+export interface LoginWriter<Res> extends ResponseWriter<Res> {
+  /** Adds a header for each of these values, and keeps those with the same name. */
+  appendHeader(res: Res, name: string, values: string[]): void
+  /** Returns the status of a response, as set so far. */
+  statusOf(res: Res): number
+  /**
+   * Calls `listener` right before the headers of a response are sent, when its status is known and headers
+   * can still be set. It may return a promise, which must not reject.
+   */
+  beforeHeaders(res: Res, listener: () => unknown): void
   /** Calls `see` with each piece of the body as it is sent. Absent if that would need a copy. */
   seeBody?(res: Res, see: (piece: unknown) => void): void
 }
 
 /** Writes the responses of node:http, and so of Express and Connect. */
-export const nodeWriter: ResponseWriter<ServerResponse> = {
+export const nodeWriter: LoginWriter<ServerResponse> = {
   fixes: nodeFixes({
     onDenied: '(req, res, next, decision)',
     count: '(req, res) => res.statusCode < 500',
     decision: 'req.rateLimit',
   }),
   recordDecision,
-  isPlaceholder,
+  noOutcome: (res, owner) => (isPlaceholder(res) ? noOutcome(owner) : undefined),
   headerNames: (res) => (isPlaceholder(res) ? [] : res.getHeaderNames()),
   getHeader: (res, name) => res.getHeader?.(name),
   removeHeader: (res, name) => res.removeHeader?.(name),
@@ -126,11 +133,10 @@ export function writerOver<Res>(
   fixes: FrameworkFixes,
   raw: (res: Res) => ServerResponse,
   overrides: Partial<ResponseWriter<Res>>,
-): ResponseWriter<Res> {
+): LoginWriter<Res> {
   return {
     fixes,
     recordDecision,
-    isPlaceholder: () => false,
     headerNames: (res) => nodeWriter.headerNames(raw(res)),
     getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),
     removeHeader: (res, name) => nodeWriter.removeHeader(raw(res), name),

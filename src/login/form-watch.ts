@@ -1,4 +1,4 @@
-import type { ResponseWriter } from '../http/response-writer.js'
+import type { LoginWriter } from '../http/response-writer.js'
 import { asciiOf } from '../platform.js'
 import { show } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -22,7 +22,7 @@ export interface FormWatch<Res> {
  * each piece of a body without copying it, so it misses fields that span two pieces, and those in compressed
  * bodies.
  */
-export function formWatch<Res>(guard: string, writer: ResponseWriter<Res>): FormWatch<Res> {
+export function formWatch<Res>(guard: string, writer: LoginWriter<Res>): FormWatch<Res> {
   let left = writer.seeBody === undefined ? 0 : WATCHED
 
   function warn(): void {

@@ -1,7 +1,7 @@
 import type { DenialFigures } from '../http/denial-body.js'
 import type { RequestOptions } from '../http/options.js'
 import { type RequestSteps, requestSteps } from '../http/request-steps.js'
-import type { ResponseWriter } from '../http/response-writer.js'
+import type { LoginWriter } from '../http/response-writer.js'
 import { isKey, valueHash } from '../keys/value-identity.js'
 import type { DirectAdjustments } from '../limiter/adjustments.js'
 import { claimStore } from '../limiter/claimed-store.js'
@@ -61,7 +61,7 @@ export interface LoginControls<Req> {
  */
 export function guardSteps<Req extends object, Res>(
   options: LoginOptions<ServerTypes<Req, Res>>,
-  writer: ResponseWriter<Res>,
+  writer: LoginWriter<Res>,
   routeOf: RouteOf<Req>,
 ): {
   steps: RequestSteps<Req, Res>

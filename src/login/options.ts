@@ -1,5 +1,5 @@
 import { type DenialOptions, MIDDLEWARE_ROWS, type RequestFields } from '../http/options.js'
-import type { ResponseWriter } from '../http/response-writer.js'
+import type { LoginWriter } from '../http/response-writer.js'
 import { byIp } from '../keys/by-ip.js'
 import type { KeyFunction } from '../keys/key-types.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
@@ -141,7 +141,7 @@ const RULES = {
 /** Reads and checks a guard's own options. Throws a `TypeError` that names each wrong option and the fix. */
 export function readLoginOptions<Req extends object, Res>(
   options: LoginOptions<ServerTypes<Req, Res>>,
-  writer: ResponseWriter<Res>,
+  writer: LoginWriter<Res>,
 ) {
   const read = readOptions('loginGuard', options, { rows: ROWS, rules: RULES, fixes: FIXES })
   const { deviceCookie: cookie, prefix, name = 'login' } = read

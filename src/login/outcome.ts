@@ -1,4 +1,4 @@
-import type { ResponseWriter } from '../http/response-writer.js'
+import type { LoginWriter } from '../http/response-writer.js'
 import { isPromise } from '../util/maybe-promise.js'
 import { show } from '../util/validate.js'
 import { hasSafeMethod, UNHANDLED } from './place.js'
@@ -28,7 +28,7 @@ export interface Ending {
  * failure, so that hanging up avoids no limit.
  */
 export function onOutcome<Res>(
-  writer: ResponseWriter<Res>,
+  writer: LoginWriter<Res>,
   res: Res,
   readOutcome: () => AttemptOutcome,
   settle: (outcome: AttemptOutcome) => unknown,

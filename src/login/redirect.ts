@@ -1,4 +1,4 @@
-import type { ResponseWriter } from '../http/response-writer.js'
+import type { LoginWriter } from '../http/response-writer.js'
 import { wrongOption } from '../util/validate.js'
 import { warnOnce } from '../util/warn-once.js'
 import { hasSafeMethod } from './place.js'
@@ -12,7 +12,7 @@ export type RedirectTest = (location: unknown) => boolean
  * is sent by mail; and 304 on a safe method, which replaces a 200 whenever the client asks for that.
  */
 export function succeededByStatus<Res>(
-  { statusOf, getHeader }: ResponseWriter<Res>,
+  { statusOf, getHeader }: LoginWriter<Res>,
   isSuccess: RedirectTest = failRedirect,
 ): (req: unknown, res: Res) => boolean | undefined {
   return (req, res) => {

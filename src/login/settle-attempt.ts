@@ -1,5 +1,5 @@
 import type { OnAllowed } from '../http/after-response.js'
-import type { ResponseWriter } from '../http/response-writer.js'
+import type { LoginWriter } from '../http/response-writer.js'
 import { isKey } from '../keys/value-identity.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
@@ -45,7 +45,7 @@ export function settleAttempts<Req extends object, Res>(
   { name: guard, path, succeeded, decides, onLockout, cookies, consecutive }: LoginSettings<Req, Res>,
   attempts: Attempts<Req>,
   log: LogEvent<Req>,
-  writer: ResponseWriter<Res>,
+  writer: LoginWriter<Res>,
   routeOf: RouteOf<Req>,
 ): OnAllowed<Req, Res> {
   const places = loginPlaces(path, decides, routeOf)

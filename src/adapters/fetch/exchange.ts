@@ -7,8 +7,8 @@ import { socketOf } from './socket-of.js'
 export interface Exchange<Info extends FetchInfo = FetchInfo> {
   readonly subject: FetchSubject<Info>
   readonly headers: Map<string, string>
-  /** `Set-Cookie` headers for it, beside those that it has. */
-  readonly cookies: string[]
+  /** Change the response once it has the headers. */
+  readonly changes: ((response: Response) => Response)[]
   /** Called once there is a response, before it gets its headers. */
   readonly headerListeners: (() => unknown)[]
   /** Called with the status once there is a response with all its headers. */
@@ -59,7 +59,7 @@ export function openExchange<Info extends FetchInfo>(
   const exchange: Exchange<Info> = {
     subject,
     headers: new Map(),
-    cookies: [],
+    changes: [],
     headerListeners: [],
     listeners: [],
     closeListeners: [],

@@ -3,12 +3,13 @@ import { closeExchange, type Exchange, hasQuotaHeaders, markQuotaHeaders } from 
 
 /** Returns a response with the headers of its exchange, and has the outcome reconciled, once. */
 export function finishExchange(exchange: Exchange, response: Response): Response {
-  const { subject, headers, cookies, signal, listeners } = exchange
+  const { subject, headers, changes, signal, listeners } = exchange
   const isComplete = exchange.complete === response
   exchange.response = response
   const work = callAll(exchange.headerListeners)
-  const limited = isComplete ? response : withHeaders(response, headers)
-  const finished = closeWhenRead(exchange, withCookies(limited, drain(cookies)))
+  let limited = isComplete ? response : withHeaders(response, headers)
+  for (const change of drain(changes)) limited = change(limited)
+  const finished = closeWhenRead(exchange, limited)
   exchange.response = finished
   exchange.complete = finished
   const due = drain(listeners)
@@ -88,14 +89,6 @@ function withHeaders(response: Response, headers: Map<string, string>): Response
   } catch {
     return addTo(new Response(response.body, response), headers)
   }
-}
-
-/** Adds cookies to a copy: the application may return the same response to another client. */
-function withCookies(response: Response, cookies: readonly string[]): Response {
-  if (cookies.length === 0 || response.status < 200) return response
-  const copy = new Response(response.body, response)
-  for (const cookie of cookies) copy.headers.append('Set-Cookie', cookie)
-  return copy
 }
 
 function addTo(response: Response, headers: Map<string, string>): Response {

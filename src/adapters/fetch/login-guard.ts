@@ -3,9 +3,10 @@ import type { LoginGuardOptions } from '../../login/options.js'
 import { noRoute } from '../../login/place.js'
 import { type Exchange, exchangeOf } from './exchange.js'
 import { exchangeGuardOptions } from './exchange-options.js'
-import { limitOf, type RateLimit } from './limit.js'
+import { checkCall, type RateLimit, withHandle } from './handle.js'
+import { limitOf } from './limit.js'
 import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
-import { fetchWriter } from './response-writer.js'
+import { fetchWriter, loginWriterOver } from './response-writer.js'
 
 /** The methods and events of a login guard, for what its callbacks are called with. */
 type Controls<Info> = LoginControls<FetchSubject<Info>>
@@ -58,15 +59,16 @@ export function loginGuard<Info extends FetchInfo = FetchInfo>(
 ): LoginGuard<Info> {
   const { steps, controls } = guardSteps<FetchSubject<Info>, Exchange>(
     exchangeGuardOptions(options),
-    fetchWriter,
+    loginWriterOver(fetchWriter),
     noRoute,
   )
   const reporter = (report: Controls<Info>['reportSuccess']) => (request: Request) => {
     const exchange = exchangeOf<Info>(request)
     if (exchange !== undefined) report(exchange.subject)
   }
-  const limit = limitOf<Info, FetchSubject<Info>>(steps, options.onDenied, ({ subject }) => subject)
-  return Object.assign(limit, controls, {
+  const { onDenied } = options
+  const limit = limitOf<Info, FetchSubject<Info>>(steps, onDenied, ({ subject }) => subject, checkCall)
+  return Object.assign(withHandle(steps.owner, limit), controls, {
     reportSuccess: reporter(controls.reportSuccess),
     reportFailure: reporter(controls.reportFailure),
   })

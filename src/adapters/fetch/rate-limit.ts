@@ -1,7 +1,8 @@
 import type { RateLimitOptions } from '../../http/options.js'
 import { requestSteps } from '../../http/request-steps.js'
 import { exchangeOptions } from './exchange-options.js'
-import { limitOf, type RateLimit } from './limit.js'
+import { checkCall, type RateLimit, withHandle } from './handle.js'
+import { limitOf } from './limit.js'
 import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
 import { fetchWriter } from './response-writer.js'
 
@@ -32,5 +33,7 @@ export function rateLimit<Info extends FetchInfo = FetchInfo>(
   options: RateLimitOptions<FetchTypes<FetchSubject<Info>>>,
 ): RateLimit<Info> {
   const steps = requestSteps('rateLimit', exchangeOptions(options), fetchWriter)
-  return limitOf<Info, FetchSubject<Info>>(steps, options.onDenied, ({ subject }) => subject)
+  const { onDenied } = options
+  const limit = limitOf<Info, FetchSubject<Info>>(steps, onDenied, ({ subject }) => subject, checkCall)
+  return withHandle(steps.owner, limit)
 }

@@ -1,6 +1,11 @@
 import type { HeaderList } from '../../http/header-list.js'
 import { recordInRoom } from '../../http/recorded-decision.js'
-import { contentHeaders, type DenialResponse, type ResponseWriter } from '../../http/response-writer.js'
+import {
+  contentHeaders,
+  type DenialResponse,
+  type LoginWriter,
+  type ResponseWriter,
+} from '../../http/response-writer.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 import { fetchFixes } from './fixes.js'
@@ -13,20 +18,14 @@ export const fetchWriter: ResponseWriter<Exchange> = {
     decision: 'limit.decisionOf(request)',
   }),
   recordDecision: recordInRoom,
-  isPlaceholder: () => false,
   headerNames: ({ headers }) => [...headers.keys()],
   getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),
   removeHeader: ({ headers }, name) => headers.delete(name),
   setHeaders: ({ headers }, list) => setAll(headers, list),
-  appendHeader: ({ cookies }, _name, values) => void cookies.push(...values), // the only one that is appended
   areHeadersSent: () => false,
-  statusOf: ({ response }) => response?.status ?? 200,
   presetStatus: () => () => {}, // the application creates the whole response
   send: (exchange, denial) => sendDenial(exchange, denial, contentHeaders(denial)),
   abort() {},
-  beforeHeaders(exchange, listener) {
-    exchange.headerListeners.push(listener)
-  },
   onceAborted(exchange, listener) {
     exchange.signal ??= exchange.subject.request.signal
     const { signal } = exchange
@@ -47,6 +46,28 @@ export const fetchWriter: ResponseWriter<Exchange> = {
     abandoned?.register(exchange, closeListeners)
     return true
   },
+}
+
+/** Returns a writer for logins over one for other requests. */
+export function loginWriterOver(writer: ResponseWriter<Exchange>): LoginWriter<Exchange> {
+  return {
+    ...writer,
+    appendHeader({ changes }, name, values) {
+      changes.push((response) => appendedTo(response, name, values))
+    },
+    statusOf: ({ response }) => response?.status ?? 200,
+    beforeHeaders(exchange, listener) {
+      exchange.headerListeners.push(listener)
+    },
+  }
+}
+
+/** Adds headers to a copy: the application may return the same response to another client. */
+function appendedTo(response: Response, name: string, values: readonly string[]): Response {
+  if (response.status < 200) return response
+  const copy = new Response(response.body, response)
+  for (const value of values) copy.headers.append(name, value)
+  return copy
 }
 
 /** Sets a denial, with these headers for its body, as the response of an exchange. */

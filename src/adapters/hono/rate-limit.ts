@@ -12,7 +12,7 @@ import { fieldsOf, isObject } from '../../util/values.js'
 import { exchangeOf } from '../fetch/exchange.js'
 import { exchangeGuardOptions, exchangeOptions } from '../fetch/exchange-options.js'
 import { failExchange } from '../fetch/finish.js'
-import { limitOf, type RateLimit } from '../fetch/limit.js'
+import { type ExchangeLimit, limitOf } from '../fetch/limit.js'
 import type { FetchTypes } from '../fetch/options.js'
 import { cachedBody, type HonoInfo, infoOf, readBody, subjectOf } from './context.js'
 import { honoLoginWriter, honoWriter } from './response-writer.js'
@@ -108,7 +108,7 @@ function denialResponder<Ctx extends Context>({
 /** Creates the middleware of a limiter; `owner` is the function that errors name. */
 function middlewareOf<Ctx extends Context>(
   owner: string,
-  limit: RateLimit<HonoInfo<Ctx>, Ctx>,
+  limit: ExchangeLimit<HonoInfo<Ctx>, Ctx>,
   bodyOf: (c: Ctx) => MaybePromise<unknown>,
 ): RateLimitMiddleware<Ctx> {
   let isChecked = false

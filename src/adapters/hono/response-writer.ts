@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import type { Context } from 'hono'
 import { keepUncacheable } from '../../http/keep-uncacheable.js'
-import { type ResponseWriter, seeBody } from '../../http/response-writer.js'
+import { type LoginWriter, type ResponseWriter, seeBody } from '../../http/response-writer.js'
 import { fieldsOf, isFunction } from '../../util/values.js'
 import type { Exchange } from '../fetch/exchange.js'
 import { fetchFixes } from '../fetch/fixes.js'
-import { fetchWriter, sendDenial } from '../fetch/response-writer.js'
+import { fetchWriter, loginWriterOver, sendDenial } from '../fetch/response-writer.js'
 import type { HonoInfo } from './context.js'
 
 type Status = Parameters<Context['status']>[0]
@@ -39,9 +39,9 @@ export const honoWriter: ResponseWriter<Exchange> = {
 }
 
 /** The responses of Hono to logins, whose bodies are seen where they can be. */
-export function honoLoginWriter(): ResponseWriter<Exchange> {
+export function honoLoginWriter(): LoginWriter<Exchange> {
   return {
-    ...honoWriter,
+    ...loginWriterOver(honoWriter),
     seeBody(exchange, see) {
       const outgoing = outgoingOf(exchange)
       if (outgoing !== undefined) seeBody(outgoing, see)

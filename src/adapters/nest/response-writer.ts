@@ -2,12 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { eachHeader, type HeaderList } from '../../http/header-list.js'
 import { keepUncacheable } from '../../http/keep-uncacheable.js'
 import { recordDecision } from '../../http/recorded-decision.js'
-import {
-  type DenialResponse,
-  nodeWriter,
-  type ResponseWriter,
-  writerOver,
-} from '../../http/response-writer.js'
+import { type DenialResponse, type LoginWriter, nodeWriter, writerOver } from '../../http/response-writer.js'
 import { fieldsOf } from '../../util/values.js'
 import { RateLimitException } from './exception.js'
 
@@ -39,7 +34,7 @@ function isPlatformResponse(value: unknown): value is PlatformResponse {
 }
 
 /** The responses of both platforms. A denial is thrown, so that it passes through the exception filters. */
-export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(nodeWriter.fixes, rawOf, {
+export const platformWriter: LoginWriter<PlatformResponse> = writerOver(nodeWriter.fixes, rawOf, {
   headerNames: (res) => Object.keys(res.getHeaders()), // of a reply also those of its raw response
   getHeader: (res, name) => res.getHeader(name),
   removeHeader(res, name) {
@@ -54,10 +49,9 @@ export const platformWriter: ResponseWriter<PlatformResponse> = writerOver(nodeW
 })
 
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
-export const nestWriter: ResponseWriter<NestResponse> = {
+export const nestWriter: LoginWriter<NestResponse> = {
   fixes: nodeWriter.fixes,
   recordDecision,
-  isPlaceholder: () => false,
   headerNames: (res) => (res ? platformWriter.headerNames(res) : []),
   getHeader: (res, name) => res && platformWriter.getHeader(res, name),
   removeHeader: (res, name) => res && platformWriter.removeHeader(res, name),
