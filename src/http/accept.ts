@@ -1,5 +1,5 @@
 /** A media range of `Accept` that has no parameters but its weight: `application/*;q=0.5`. */
-const RANGE = /^([^\s/;]+)\/([^\s;]+)(?:\s*;\s*q=([\d.]+))?$/
+const RANGE = /^([^\s/;]+\/[^\s;]+)(?:\s*;\s*q=([\d.]+))?$/
 
 /**
  * Returns which of some media types, in order of our preference, a client prefers by its `Accept` header (RFC
@@ -7,22 +7,20 @@ const RANGE = /^([^\s/;]+)\/([^\s;]+)(?:\s*;\s*q=([\d.]+))?$/
  * charset, which clients often send: JSON has none (RFC 8259 §11).
  */
 export function preferredType(accept: string, types: readonly string[]): string | undefined {
-  const ranges = accept.split(',').flatMap(readRange)
-  const accepted = types.flatMap((name) => {
-    const [type = '', subtype = ''] = name.split('/')
-    // The most specific range decides.
-    const [range] = ranges
-      .filter((each) => [type, '*'].includes(each.type) && [subtype, '*'].includes(each.subtype))
-      .sort((a, b) => b.specificity - a.specificity || b.weight - a.weight || b.place - a.place)
-    return range !== undefined && range.weight > 0 ? { ...range, name } : []
+  const ranges = accept.toLowerCase().split(',').map(readRange)
+  ranges.sort((a, b) => a.weight - b.weight)
+  const byPattern = new Map(ranges.map((range) => [range.pattern, range])) // of equal ones the weightiest
+  const accepted = types.flatMap((type) => {
+    const matching = [type, type.replace(/[^/]+$/, '*'), '*/*'].map((pattern) => byPattern.get(pattern))
+    const range = matching.find((each) => each !== undefined) // the most specific one decides
+    return range !== undefined && range.weight > 0 ? { ...range, type } : []
   })
-  accepted.sort((a, b) => b.weight - a.weight || b.specificity - a.specificity || a.place - b.place)
-  return accepted[0]?.name
+  accepted.sort((a, b) => b.weight - a.weight || a.stars - b.stars || a.place - b.place)
+  return accepted[0]?.type
 }
 
 function readRange(text: string, place: number) {
-  const bare = text.replace(/;\s*charset=[^;]*/i, '').trim()
-  const [, type = '', subtype = '', weight = '1'] = RANGE.exec(bare.toLowerCase()) ?? []
-  const specificity = Number(type !== '*') + Number(subtype !== '*')
-  return type === '' ? [] : { type, subtype, weight: Number(weight) || 0, specificity, place }
+  const bare = text.replace(/;\s*charset=[^;]*/, '').trim()
+  const [, pattern = '', weight = '1'] = RANGE.exec(bare) ?? []
+  return { pattern, weight: Number(weight) || 0, stars: pattern.split('*').length, place }
 }
