@@ -8,24 +8,26 @@ export interface DenialBody {
   readonly body: string
 }
 
-/** Why a request is denied. */
-export type DenialReason = 'over-limit' | 'store-failed' | 'blocked' | 'malformed'
+/**
+ * Why a request is denied, as problem+json says it: a type of draft-ietf-httpapi-ratelimit-headers, or
+ * `about:blank`, which adds nothing to the status (RFC 9457).
+ */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+}
 
 /** The figures of a decision that a body shows: all of them, or fewer. */
 export type DenialFigures = Pick<Decision, 'retryAfterMs' | 'parts'>
 
 const IANA_PROBLEM = 'https://iana.org/assignments/http-problem-types#'
 
-/** Types of draft-ietf-httpapi-ratelimit-headers. `about:blank` adds nothing to the status (RFC 9457). */
-const PROBLEMS: Readonly<Record<DenialReason, { readonly type: string; readonly title: string }>> = {
-  'over-limit': { type: `${IANA_PROBLEM}quota-exceeded`, title: 'Too many requests' },
-  'store-failed': {
-    type: `${IANA_PROBLEM}temporary-reduced-capacity`,
-    title: 'Service temporarily unavailable',
-  },
-  blocked: { type: 'about:blank', title: 'Forbidden' },
-  malformed: { type: 'about:blank', title: 'Bad request' },
+export const OVER_LIMIT: Problem = { type: `${IANA_PROBLEM}quota-exceeded`, title: 'Too many requests' }
+export const STORE_FAILED: Problem = {
+  type: `${IANA_PROBLEM}temporary-reduced-capacity`,
+  title: 'Service temporarily unavailable',
 }
+export const BLOCKED: Problem = { type: 'about:blank', title: 'Forbidden' }
 
 /** The title of a denial that waiting does not lift: one request may be too large by itself. */
 const LASTING = 'Over the limit'
@@ -34,12 +36,11 @@ const LASTING = 'Over the limit'
  * Returns a problem document (RFC 9457) for clients that prefer JSON, and a line of plain text for others.
  */
 export function denialBody(
-  reason: DenialReason,
+  { type, title: usual }: Problem,
   status: number,
   figures: DenialFigures | undefined,
   accept: string | undefined,
 ): DenialBody {
-  const { type, title: usual } = PROBLEMS[reason]
   const title = figures?.retryAfterMs === Number.POSITIVE_INFINITY ? LASTING : usual
   const detail = figures && retryAdvice(figures.retryAfterMs)
   if (!prefersJson(accept)) return messageBody(`${title}.${detail ? ` ${detail}` : ''}\n`)

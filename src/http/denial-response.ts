@@ -4,11 +4,14 @@ import { isPromise } from '../util/maybe-promise.js'
 import { choice, showKind, whole, wrongOption } from '../util/validate.js'
 import { fieldsOf } from '../util/values.js'
 import {
+  BLOCKED,
   type DenialBody,
   type DenialFigures,
-  type DenialReason,
   denialBody,
+  OVER_LIMIT,
+  type Problem,
   readMessage,
+  STORE_FAILED,
 } from './denial-body.js'
 import { headersByName } from './header-list.js'
 import { denialHeaders, type HeaderStyle, NO_STORE, quotaHeaders, type ResetFormat } from './quota-headers.js'
@@ -102,12 +105,12 @@ export function denialResponse(
   settings: DenialSettings,
   accept: string | undefined,
 ): DenialResponse {
-  if (source === 'blocked') return undecidedDenial('blocked', 403, accept)
+  if (source === 'blocked') return undecidedDenial(BLOCKED, 403, accept)
   const headers = denialHeaders(figures)
   if (source === 'fail-closed')
-    return { status: 503, headers, ...denialBody('store-failed', 503, figures, accept) }
+    return { status: 503, headers, ...denialBody(STORE_FAILED, 503, figures, accept) }
   const status = statusOf(settings, figures)
-  const body = settings.message ?? denialBody('over-limit', status, figures, accept)
+  const body = settings.message ?? denialBody(OVER_LIMIT, status, figures, accept)
   return { status, headers, ...body }
 }
 
@@ -121,11 +124,11 @@ export function statusOf({ statusCode }: DenialSettings, { retryAfterMs }: Denia
 
 /** Returns the response to a request that was denied before any limit decided. */
 export function undecidedDenial(
-  reason: DenialReason,
+  problem: Problem,
   status: number,
   accept: string | undefined,
 ): DenialResponse {
-  return { status, headers: NO_STORE, ...denialBody(reason, status, undefined, accept) }
+  return { status, headers: NO_STORE, ...denialBody(problem, status, undefined, accept) }
 }
 
 const headerStyle = choice('legacy', 'draft', 'both', 'none')

@@ -1,4 +1,4 @@
-import { headerOf, peerAddress } from '../keys/request.js'
+import { peerAddress } from '../keys/request.js'
 import type { ModeSwitch } from '../limiter/access-rules.js'
 import { chargeLimits } from '../limiter/charge-limits.js'
 import { isHolding } from '../limiter/concurrency/held-by-decision.js'
@@ -13,16 +13,15 @@ import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/may
 import { giveBack, type OnAllowed, releaseOnEnd } from './after-response.js'
 import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
-import { undecidedDenial } from './denial-response.js'
-import { type Denier, denyRequest, type Respond, sendDenial } from './deny-request.js'
+import { type Denier, denyRequest, type Respond } from './deny-request.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
 import { type HeaderSettings, rateLimitHeaders } from './quota-headers.js'
 import { decisionFor } from './recorded-decision.js'
 import type { ResponseWriter } from './response-writer.js'
 
-export interface GuardSteps<Req, Res> {
-  /** Called before anything is charged. If it returns true, the response is a 400, except in report mode. */
-  readonly isMalformed?: (req: Req) => MaybePromise<boolean>
+export interface GuardSteps<Req extends object, Res> {
+  /** Called in place of `chargeRequest`, which it calls unless a request is malformed. */
+  readonly charge?: ChargeRequest<Req, Res>
   /** Returns the figures for the response to a request over its limit. Default: those of its decision. */
   readonly denialFigures?: (decision: Decision) => DenialFigures
   /** Called for each allowed request, in place of the refunds by `count`. */
@@ -30,6 +29,14 @@ export interface GuardSteps<Req, Res> {
   /** Returns the guard's own version of some adjustments. */
   readonly replaceAdjustments?: ReplaceAdjustments<Req>
 }
+
+/** Charges a request, and returns whether it passes. */
+export type ChargeRequest<Req extends object, Res> = (
+  steps: RequestSteps<Req, Res>,
+  req: Req,
+  res: Res,
+  onDenied: Respond | undefined,
+) => MaybePromise<boolean>
 
 /** What `passRequest` needs to decide the requests of one limiter, in any framework. */
 export interface RequestSteps<Req extends object, Res> extends Denier<Res> {
@@ -39,7 +46,7 @@ export interface RequestSteps<Req extends object, Res> extends Denier<Res> {
   readonly stepped: SteppedLimiter<Req>
   readonly modeSwitch: ModeSwitch
   readonly headers: HeaderSettings<Res>
-  readonly isMalformed: GuardSteps<Req, Res>['isMalformed']
+  readonly charge: ChargeRequest<Req, Res>
   readonly delayer: Delayer<Req, Res> | undefined
   readonly onAllowed: OnAllowed<Req, Res> | undefined
   /** Whether a charge may take units of `concurrency`. */
@@ -54,7 +61,7 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, writer)
-  const { isMalformed, denialFigures, onAllowed = settings.onAllowed, replaceAdjustments } = guard
+  const { charge = chargeRequest, denialFigures, onAllowed = settings.onAllowed, replaceAdjustments } = guard
   const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
   const limiterSettings = { ...settings.limiter, ...(isDecidedLater && { trackUndecided }) }
   const stepped = limiterFrom<Req>(owner, limiterSettings, replaceAdjustments)
@@ -67,7 +74,7 @@ export function requestSteps<Req extends object, Res>(
     headers: { style: settings.headers, reset: settings.resetFormat, writer },
     denial: settings,
     denialFigures,
-    isMalformed,
+    charge,
     delayer: settings.delayer,
     onAllowed,
     canHold: settings.limiter.canHold,
@@ -86,12 +93,11 @@ export function passRequest<Req extends object, Res>(
   res: Res,
   onDenied: Respond | undefined,
 ): MaybePromise<boolean> {
-  const { limiter, stepped, isMalformed } = steps
+  const { limiter, stepped, charge } = steps
   const earlier = decisionFor(req, limiter)
   if (earlier !== undefined) return earlier.allowed || denyUnlessReported(steps, req, res, onDenied, earlier)
   if (stepped.access.check !== undefined) return checkAccess(steps, req, res, onDenied)
-  if (isMalformed !== undefined) return checkInput(steps, req, res, onDenied)
-  return chargeRequest(steps, req, res, onDenied)
+  return charge(steps, req, res, onDenied)
 }
 
 function checkAccess<Req extends object, Res>(
@@ -102,28 +108,13 @@ function checkAccess<Req extends object, Res>(
 ): MaybePromise<boolean> {
   const { access, report } = steps.stepped
   return withResult(req, access.check?.(req, res), (decision) => {
-    if (decision === undefined) return checkInput(steps, req, res, onDenied)
+    if (decision === undefined) return steps.charge(steps, req, res, onDenied)
     report(decision, req)
     return decision.allowed || denyUnlessReported(steps, req, res, onDenied, decision)
   })
 }
 
-function checkInput<Req extends object, Res>(
-  steps: RequestSteps<Req, Res>,
-  req: Req,
-  res: Res,
-  onDenied: Respond | undefined,
-): MaybePromise<boolean> {
-  const { isMalformed, modeSwitch } = steps
-  if (isMalformed === undefined) return chargeRequest(steps, req, res, onDenied)
-  return withResult(req, isMalformed(req), (malformed) =>
-    malformed && modeSwitch.mode !== 'report'
-      ? sendDenial(steps, res, undecidedDenial('malformed', 400, headerOf(req, 'accept')))
-      : chargeRequest(steps, req, res, onDenied),
-  )
-}
-
-function chargeRequest<Req extends object, Res>(
+export function chargeRequest<Req extends object, Res>(
   steps: RequestSteps<Req, Res>,
   req: Req,
   res: Res,
@@ -268,7 +259,7 @@ function endUnlessPassed(decision: Decision, step: () => MaybePromise<boolean>):
 /**
  * Calls `use` with the result of an option function. A request that is aborted meanwhile keeps its address.
  */
-function withResult<T>(
+export function withResult<T>(
   req: object,
   result: MaybePromise<T>,
   use: (result: T) => MaybePromise<boolean>,

@@ -1,7 +1,16 @@
-import type { DenialFigures } from '../http/denial-body.js'
+import type { DenialFigures, Problem } from '../http/denial-body.js'
+import { undecidedDenial } from '../http/denial-response.js'
+import { sendDenial } from '../http/deny-request.js'
 import type { RequestOptions } from '../http/options.js'
-import { type RequestSteps, requestSteps } from '../http/request-steps.js'
+import {
+  type ChargeRequest,
+  chargeRequest,
+  type RequestSteps,
+  requestSteps,
+  withResult,
+} from '../http/request-steps.js'
 import type { LoginWriter } from '../http/response-writer.js'
+import { headerOf } from '../keys/request.js'
 import { isKey, valueHash } from '../keys/value-identity.js'
 import type { DirectAdjustments } from '../limiter/adjustments.js'
 import { claimStore } from '../limiter/claimed-store.js'
@@ -88,7 +97,7 @@ export function guardSteps<Req extends object, Res>(
   }
 
   const steps = requestSteps<Req, Res>(OWNER, shared, writer, {
-    isMalformed: malformedTest(login, options.field, attempts),
+    charge: chargeUnlessMalformed(malformedTest(login, options.field, attempts)),
     denialFigures: uniformFigures(login),
     onAllowed: settleAttempts(login, attempts, securityLog(events, login), writer, routeOf),
     replaceAdjustments: ({ forget }) => ({
@@ -122,6 +131,19 @@ function malformedTest<Req extends object>(
       if (name !== null) return false
       if (field !== undefined && account.fieldOf(req) === undefined) warnOfMissingField(guard, field, req)
       return true
+    })
+}
+
+const MALFORMED: Problem = { type: 'about:blank', title: 'Bad request' }
+
+/** Returns how a guard charges a request: not at all if it is malformed, except in report mode. */
+function chargeUnlessMalformed<Req extends object, Res>(
+  isMalformed: (req: Req) => MaybePromise<boolean>,
+): ChargeRequest<Req, Res> {
+  return (steps, req, res, onDenied) =>
+    withResult(req, isMalformed(req), (malformed) => {
+      if (!malformed || steps.modeSwitch.mode === 'report') return chargeRequest(steps, req, res, onDenied)
+      return sendDenial(steps, res, undecidedDenial(MALFORMED, 400, headerOf(req, 'accept')))
     })
 }
 

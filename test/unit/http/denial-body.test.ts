@@ -1,4 +1,4 @@
-import { denialBody, readMessage } from '../../../src/http/denial-body.js'
+import { BLOCKED, denialBody, OVER_LIMIT, readMessage, STORE_FAILED } from '../../../src/http/denial-body.js'
 import { decisionOf, denialOf, partOf } from './decisions.js'
 
 const PROBLEM = 'application/problem+json'
@@ -7,7 +7,7 @@ const CHROME =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,' +
   'application/signed-exchange;v=b3;q=0.7'
 
-const limited = (accept?: string) => denialBody('over-limit', 429, denialOf(1500), accept)
+const limited = (accept?: string) => denialBody(OVER_LIMIT, 429, denialOf(1500), accept)
 
 test.each<[string | undefined, string]>([
   [undefined, TEXT],
@@ -92,7 +92,7 @@ test('only the policies that denied are violated, in order', () => {
     partOf({ name: 'b' }),
     partOf({ name: 'c', allowed: false, retryAfterMs: 20 }),
   )
-  const { body: text } = denialBody('over-limit', 429, decision, 'application/json')
+  const { body: text } = denialBody(OVER_LIMIT, 429, decision, 'application/json')
   expect(JSON.parse(text)['violated-policies']).toEqual(['a', 'c'])
 })
 
@@ -103,44 +103,42 @@ test.each([
   [60_000, 'Try again in 60 seconds.'],
 ])('a retry after %d ms is advised as "%s"', (retryAfterMs, detail) => {
   const decision = denialOf(retryAfterMs)
-  expect(denialBody('over-limit', 429, decision, undefined).body).toBe(`Too many requests. ${detail}\n`)
-  expect(JSON.parse(denialBody('over-limit', 429, decision, 'application/json').body).detail).toBe(detail)
+  expect(denialBody(OVER_LIMIT, 429, decision, undefined).body).toBe(`Too many requests. ${detail}\n`)
+  expect(JSON.parse(denialBody(OVER_LIMIT, 429, decision, 'application/json').body).detail).toBe(detail)
 })
 
 test('a body without a time to retry advises against a retry', () => {
   const never = denialOf(Number.POSITIVE_INFINITY)
-  expect(denialBody('over-limit', 403, never, undefined).body).toBe(
-    'Over the limit. Waiting will not help.\n',
-  )
-  const problem = JSON.parse(denialBody('over-limit', 403, never, 'application/json').body)
+  expect(denialBody(OVER_LIMIT, 403, never, undefined).body).toBe('Over the limit. Waiting will not help.\n')
+  const problem = JSON.parse(denialBody(OVER_LIMIT, 403, never, 'application/json').body)
   expect(problem).toMatchObject({ title: 'Over the limit', detail: 'Waiting will not help.' })
 })
 
 test('the status in the body is the real one', () => {
   for (const status of [429, 420, 503]) {
-    const { body: text } = denialBody('over-limit', status, denialOf(1000), 'application/json')
+    const { body: text } = denialBody(OVER_LIMIT, status, denialOf(1000), 'application/json')
     expect(JSON.parse(text).status).toBe(status)
   }
 })
 
 test('the body for a failed store is reduced capacity, without policies', () => {
   const closed = { ...denialOf(1000), parts: [], source: 'fail-closed' as const }
-  expect(JSON.parse(denialBody('store-failed', 503, closed, 'application/json').body)).toEqual({
+  expect(JSON.parse(denialBody(STORE_FAILED, 503, closed, 'application/json').body)).toEqual({
     type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
     title: 'Service temporarily unavailable',
     status: 503,
     detail: 'Try again in 1 second.',
   })
   const text = 'Service temporarily unavailable. Try again in 1 second.\n'
-  expect(denialBody('store-failed', 503, closed, undefined).body).toBe(text)
+  expect(denialBody(STORE_FAILED, 503, closed, undefined).body).toBe(text)
 })
 
 test('the body for a blocked address says no more than the status', () => {
-  expect(denialBody('blocked', 403, undefined, undefined)).toEqual({
+  expect(denialBody(BLOCKED, 403, undefined, undefined)).toEqual({
     contentType: TEXT,
     body: 'Forbidden.\n',
   })
-  const { body: text } = denialBody('blocked', 403, undefined, 'application/json')
+  const { body: text } = denialBody(BLOCKED, 403, undefined, 'application/json')
   expect(JSON.parse(text)).toEqual({ type: 'about:blank', title: 'Forbidden', status: 403 })
 })
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { BLOCKED } from '../../../src/http/denial-body.js'
 import { undecidedDenial } from '../../../src/http/denial-response.js'
 import { nodeWriter, setAll } from '../../../src/http/response-writer.js'
 import { requestAndResponse } from '../../support/request-response.js'
@@ -17,7 +18,7 @@ test('a denial is sent with headers and body at once, and keeps headers set befo
   const { res } = requestAndResponse()
   res.setHeader('X-Powered-By', 'Express')
   const [writeHead, end] = [jest.spyOn(res, 'writeHead'), jest.spyOn(res, 'end')]
-  nodeWriter.send(res, undecidedDenial('blocked', 403, undefined))
+  nodeWriter.send(res, undecidedDenial(BLOCKED, 403, undefined))
   expect(res.statusCode).toBe(403)
   expect(res.getHeaders()).toEqual({
     'x-powered-by': 'Express',
