@@ -173,6 +173,7 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     windowMs,
     ...(width !== undefined && { width: width + RECORD_WIDTH }),
     ...(base.periodAt && { periodAt: base.periodAt }),
+    ...(base.shift && { shift: base.shift }),
     debt: base.debt ?? 0,
     isBan: true,
     ...(rules.after > 0 && { uncounted: makeBan(base, { ...rules, after: 0, onAttempt: 'nothing' }) }),

@@ -1,14 +1,11 @@
-import type { PeriodAt } from './calendar.js'
 import { type ChangeRules, specOfRules } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import type { Prepaid } from './prepaid.js'
 import type { BaseSpec } from './spec.js'
 
 /** How the kinds of counted windows differ. A window is found by the time in a state. */
 export interface WindowKind {
   /** Returns the spec for a limit, without its `debt` and `onChange`. */
   specOf(limit: number): CountedSpec
-  readonly prepaid: Prepaid
   /** Returns whether the window of a time has not ended. */
   isCurrent(atMs: number, nowMs: number): boolean
   /** Returns the time to keep after a charge at `nowMs`. `atMs` is that of the current window, if it has any. */
@@ -20,7 +17,7 @@ export interface WindowKind {
   /** Returns when the window of a time ends. */
   endOf(atMs: number): number
   /** Set if windows are calendar periods, whose lengths differ. */
-  readonly periodAt?: PeriodAt
+  readonly calendar?: Pick<Policy, 'periodAt' | 'shift'>
 }
 
 /** Returns how windows that follow one another, the same for all keys, are found by the time of the last charge. */
@@ -85,14 +82,13 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
     return isOver || !windows.hasCounted(atMs, takenAtMs, resetAtMs) ? state : without(state, cost)
   }
 
-  const { periodAt } = windows
   return Object.freeze<Policy>({
     spec: Object.freeze<BaseSpec>({ ...windows.specOf(limit), ...specOfRules(counted) }),
     name,
     limit,
     windowMs,
     width: 2,
-    ...(periodAt && { periodAt }),
+    ...windows.calendar,
     debt,
     take,
     refund,
@@ -102,7 +98,6 @@ export function countedWindow(counted: CountedLimit, windows: WindowKind): Polic
       return countIn(left, nowMs) > 0 ? left : undefined
     },
     clampToNow,
-    prepaid: windows.prepaid,
     scale: (share) => countedWindow({ ...counted, limit: shareOf(limit, share) }, windows),
   })
 }

@@ -2,7 +2,6 @@ import { readRows, withDefault } from '../options/option-table.js'
 import { wrongOption } from '../util/validate.js'
 import { countedWindow, type WindowKind, windowsByClock } from './counted-window.js'
 import type { Policy } from './policy.js'
-import { prepaidInSlice, prepaidUntilReset } from './prepaid.js'
 import { WINDOW_FIXES, type WindowOptions, windowName, windowRows } from './window-options.js'
 
 /** Options of `fixedWindow`. */
@@ -70,11 +69,9 @@ export function fixedWindow(options: FixedWindowOptions): Policy {
 
 /** Windows at multiples of their length since the Unix epoch. */
 function clockWindows(windowMs: number): WindowKind {
-  const indexOf = (atMs: number) => Math.floor(atMs / windowMs)
-  const startOf = (atMs: number) => indexOf(atMs) * windowMs
+  const startOf = (atMs: number) => Math.floor(atMs / windowMs) * windowMs
   return {
     specOf: (limit) => ({ kind: 'fixed-window', limit, windowMs }),
-    prepaid: prepaidInSlice(indexOf),
     ...windowsByClock(startOf, (atMs) => startOf(atMs) + windowMs),
   }
 }
@@ -89,7 +86,6 @@ const ROUNDING_MS = 1
 function firstRequestWindows(windowMs: number): WindowKind {
   return {
     specOf: (limit) => ({ kind: 'first-request-window', limit, windowMs }),
-    prepaid: prepaidUntilReset,
     isCurrent: (atMs, nowMs) => nowMs < atMs + windowMs,
     chargedAt: (atMs, nowMs) => atMs ?? nowMs,
     latestAt: (nowMs) => nowMs,

@@ -1,6 +1,5 @@
 import { weakMemo } from '../util/memo.js'
 import type { PeriodAt } from './calendar.js'
-import type { Prepaid } from './prepaid.js'
 import { isSpec, type PolicySpec, signatureOfSpec } from './spec.js'
 
 /**
@@ -82,6 +81,11 @@ export interface Policy {
    * system clock instead.
    */
   readonly periodAt?: PeriodAt
+  /**
+   * With `periodAt`: returns a policy, this one or a copy, that takes the times of another clock. `aheadAt`
+   * returns how far the system clock is ahead of it.
+   */
+  readonly shift?: (policy: Policy, aheadAt: (nowMs: number) => number) => Policy
   /** How many numbers a state has. All zeros is also a fresh state. Absent if states differ in length. */
   readonly width?: number
   /**
@@ -142,8 +146,6 @@ export interface Policy {
   block?(state: State | undefined, nowMs: number, forMs: number): State
   /** With `isBan`: returns how long a ban in the state still lasts, or 0 if there is none. */
   bannedForMs?(state: State, nowMs: number): number
-  /** Rules for units taken before they are used, as by a lease. Absent if that would not be exact. */
-  readonly prepaid?: Prepaid | undefined
   /**
    * Returns a policy with a share of this one's limit, at least 1, in the same window. Rounding only lowers
    * its rate: that of a token bucket by at most 0.01 %.

@@ -1,4 +1,7 @@
+import { weakMemo } from '../util/memo.js'
 import { GRID_PER_MS, isOnGrid } from './bucket-grid.js'
+import type { Policy } from './policy.js'
+import { sliceIndex } from './sliding-window.js'
 
 /**
  * The largest share of a limit that all processes together hold as prepaid units. So it is also the most
@@ -23,10 +26,23 @@ export interface Prepaid {
 }
 
 /**
+ * Returns the rules for units of a policy that are taken before they are used, as by a lease; `undefined` if
+ * that would not be exact.
+ */
+export const prepaidOf = /* @__PURE__ */ weakMemo(({ spec, periodAt }: Policy): Prepaid | undefined => {
+  if (spec.kind === 'token-bucket') return prepaidRefill(spec.intervalMs, spec.capacity)
+  if (spec.kind === 'first-request-window') return prepaidUntilReset
+  if (spec.kind === 'sliding-window')
+    return prepaidInSlice((atMs) => sliceIndex(atMs, spec.windowMs, spec.slices))
+  if (spec.kind === 'fixed-window') return prepaidInSlice((atMs) => Math.floor(atMs / spec.windowMs))
+  return periodAt && spec.kind === 'quota' ? prepaidInSlice((atMs) => periodAt(atMs).startsAtMs) : undefined
+})
+
+/**
  * Creates the rules for a policy that counts units in slices of time: they are usable in the slice that
  * counted them, and always returnable. So a slice has always counted at least the units used in it.
  */
-export function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
+function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
   return {
     usable: (units, nowMs, takenAtMs) => (sliceOf(nowMs) === sliceOf(takenAtMs) ? units : 0),
     returnable: (units) => units,
@@ -42,7 +58,7 @@ export function prepaidInSlice(sliceOf: (atMs: number) => number): Prepaid {
  * its request for a block. If that charge is denied just before the last window ends, or is refunded later,
  * prepaid units alone begin the window: it ends earlier than if each unit had been charged when it was used.
  */
-export const prepaidUntilReset: Prepaid = {
+const prepaidUntilReset: Prepaid = {
   usable: (units, nowMs, _takenAtMs, resetAtMs) => (nowMs < resetAtMs ? units : 0),
   returnable: (units, nowMs, _holdMs, resetAtMs) => (nowMs < resetAtMs ? units : 0),
 }
@@ -62,7 +78,7 @@ export const prepaidUntilReset: Prepaid = {
  * again that may be returned meanwhile. If a bucket misses less than that (an eighth), its units are left to
  * the refill. So up to an eighth of a slow bucket can lie unused until then.
  */
-export function prepaidRefill(intervalMs: number, capacity: number): Prepaid {
+function prepaidRefill(intervalMs: number, capacity: number): Prepaid {
   const reserveMs = 2 * MAX_PREPAID_SHARE * capacity * intervalMs
   // If the interval is off the grid, `resetAtMs` is rounded up to the grid, and rounded again as a sum.
   const roundedMs = isOnGrid(intervalMs) ? 0 : 2 / GRID_PER_MS

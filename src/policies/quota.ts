@@ -3,8 +3,8 @@ import { DAY_MS } from '../util/time-zone.js'
 import { calendar, type PeriodStart } from './calendar.js'
 import { countedWindow, type WindowKind, windowsByClock } from './counted-window.js'
 import type { Policy } from './policy.js'
-import { prepaidInSlice } from './prepaid.js'
 import { type QuotaOptions, readQuotaOptions, type SubjectQuotaOptions } from './quota-options.js'
+import { shiftPolicy } from './shift-policy.js'
 
 type Settings = Omit<ReturnType<typeof readQuotaOptions>, 'start'>
 
@@ -93,8 +93,7 @@ function calendarWindows({ timeZone }: Settings, start: PeriodStart): WindowKind
   const startOf = (atMs: number) => periodAt(atMs).startsAtMs
   return {
     specOf: (limit) => ({ kind: 'quota', limit, timeZone: timeZone.name, ...start }),
-    prepaid: prepaidInSlice(startOf),
     ...windowsByClock(startOf, (atMs) => periodAt(atMs).endsAtMs),
-    periodAt,
+    calendar: { periodAt, shift: shiftPolicy },
   }
 }

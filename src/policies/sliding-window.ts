@@ -2,7 +2,6 @@ import { readRows, withDefault } from '../options/option-table.js'
 import { whole, wrongOption } from '../util/validate.js'
 import { type ChangeRules, specOfRules } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { prepaidInSlice } from './prepaid.js'
 import type { BaseSpec } from './spec.js'
 import { WINDOW_FIXES, type WindowOptions, windowName, windowRows } from './window-options.js'
 
@@ -206,7 +205,6 @@ export function makeSlidingWindow(sliding: SlidingLimit): Policy {
     refund,
     reward,
     clampToNow,
-    prepaid: prepaidInSlice(indexOf),
     scale: (share) => makeSlidingWindow({ ...sliding, limit: shareOf(limit, share) }),
   })
 }

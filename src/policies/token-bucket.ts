@@ -20,7 +20,6 @@ import {
   specOfRules,
 } from './change-options.js'
 import { type Policy, type State, type Step, shareOf } from './policy.js'
-import { prepaidRefill } from './prepaid.js'
 import type { BaseSpec } from './spec.js'
 
 /** Options of `tokenBucket`. */
@@ -233,7 +232,6 @@ function makeTokenBucket(given: Bucket): Policy {
       return left !== state && missingAt(left, nowMs) === 0 ? undefined : left
     },
     clampToNow,
-    prepaid: prepaidRefill(intervalMs, capacity),
     scale(share) {
       const exactMs = windowMs / capacity / share
       const tokens = shareOf(capacity, share)

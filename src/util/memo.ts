@@ -1,8 +1,9 @@
-/** Returns `make` memoized: it runs once for each key, and its value lives as long as the key. */
+/**
+ * Returns `make` memoized: it runs once for each key, and its value lives as long as the key. It runs again for a
+ * key without a value.
+ */
 /* @__NO_SIDE_EFFECTS__ */
-export function weakMemo<Key extends object, Value extends NonNullable<unknown>>(
-  make: (key: Key) => Value,
-): (key: Key) => Value {
+export function weakMemo<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const values = new WeakMap<Key, Value>()
   return (key) => {
     const existing = values.get(key)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { ban, consecutive, fixedWindow, type Policy, quota, slidingWindow, tokenBucket } from 'headgate'
 import type { State } from 'headgate/store'
+import { prepaidOf } from '../../src/policies/prepaid.js'
 import {
   allThatIsLeft,
   inPeriods,
@@ -73,7 +74,7 @@ class World {
   usableBy(who: number): number {
     const held = this.held.get(who)
     if (held === undefined || this.nowMs >= held.takenAtMs + this.holdMs) return 0
-    return this.policy.prepaid?.usable(held.units, this.nowMs, held.takenAtMs, held.resetAtMs) ?? 0
+    return prepaidOf(this.policy)?.usable(held.units, this.nowMs, held.takenAtMs, held.resetAtMs) ?? 0
   }
 
   /** Units that are not returned are dropped. */
@@ -82,7 +83,7 @@ class World {
     if (held === undefined) return
     this.held.delete(who)
     const { units, takenAtMs, resetAtMs } = held
-    const cost = this.policy.prepaid?.returnable(units, this.nowMs, this.holdMs, resetAtMs) ?? 0
+    const cost = prepaidOf(this.policy)?.returnable(units, this.nowMs, this.holdMs, resetAtMs) ?? 0
     if (this.store && cost > 0)
       this.store = this.policy.refund(this.store, this.nowMs, cost, takenAtMs, resetAtMs)
   }
@@ -153,26 +154,26 @@ test('prepaid blocks of a sixteenth of the limit may be returned at any moment w
 
 test('prepaid units of a full bucket expire as it is refilled, so they never count twice', () => {
   const bucket = tokenBucket({ capacity: 10, refill: 1, every: 1000 })
-  const usableAt = (ms: number) => bucket.prepaid?.usable(10, ms, 0, 10_000)
+  const usableAt = (ms: number) => prepaidOf(bucket)?.usable(10, ms, 0, 10_000)
   expect([0, 1, 1000, 1001, 9000, 9001, 10_000].map(usableAt)).toEqual([10, 9, 9, 8, 1, 0, 0])
 })
 
 test('a bucket that misses many units takes all prepaid ones back, and one that misses few takes none', () => {
-  const { prepaid } = tokenBucket({ capacity: 160, refill: 160, every: 160_000 })
+  const prepaid = prepaidOf(tokenBucket({ capacity: 160, refill: 160, every: 160_000 }))
   expect(prepaid?.returnable(5, 0, 100, 30_000)).toBe(5)
   expect(prepaid?.returnable(5, 0, 100, 23_000)).toBe(2)
   expect(prepaid?.returnable(5, 0, 100, 20_100)).toBe(0)
 })
 
 test('prepaid units of a window may be used in the slice that counted them', () => {
-  const { prepaid } = slidingWindow({ limit: 10, window: '10s', slices: 10 })
+  const prepaid = prepaidOf(slidingWindow({ limit: 10, window: '10s', slices: 10 }))
   expect([1000, 1999.9, 2000].map((ms) => prepaid?.usable(3, ms, 1000, 11_000))).toEqual([3, 3, 0])
-  const fixed = fixedWindow({ limit: 10, window: '10s' }).prepaid
+  const fixed = prepaidOf(fixedWindow({ limit: 10, window: '10s' }))
   expect([0, 9999.9, 10_000].map((ms) => fixed?.usable(3, ms, 1000, 10_000))).toEqual([3, 3, 0])
 })
 
 test('prepaid units of a window from the first request may be used and returned until it ends', () => {
-  const { prepaid } = fixedWindow({ limit: 10, window: '10s', startsAt: 'first-request' })
+  const prepaid = prepaidOf(fixedWindow({ limit: 10, window: '10s', startsAt: 'first-request' }))
   const times = [2000, 11_999.9, 12_000]
   expect(times.map((ms) => prepaid?.usable(3, ms, 2000, 12_000))).toEqual([3, 3, 0])
   expect(times.map((ms) => prepaid?.returnable(3, ms, 5000, 12_000))).toEqual([3, 3, 0])
@@ -181,6 +182,6 @@ test('prepaid units of a window from the first request may be used and returned 
 test('policies that count failures or denials have no prepaid units', () => {
   const window = fixedWindow({ limit: 10, window: '10s' })
   const none = [consecutive({ limit: 3 }), ban(window, { after: 3, within: '1m', for: '1h' })]
-  expect(none.map(({ prepaid }) => prepaid)).toEqual([undefined, undefined])
-  expect(window.scale(0.5).prepaid).toBeDefined()
+  expect(none.map(prepaidOf)).toEqual([undefined, undefined])
+  expect(prepaidOf(window.scale(0.5))).toBeDefined()
 })

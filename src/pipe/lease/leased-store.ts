@@ -1,4 +1,5 @@
 import { isSamePolicy } from '../../policies/policy.js'
+import { prepaidOf } from '../../policies/prepaid.js'
 import {
   type ChargeResult,
   type Operation,
@@ -121,7 +122,7 @@ export function leasedStore(store: Store, settings: LeaseSettings): Store {
   }
 
   function leaseIfHot({ key, policy, cost }: Part): KeyLease | undefined {
-    const { prepaid } = policy
+    const prepaid = prepaidOf(policy)
     if (prepaid === undefined || blockSize(policy, processes) < 2) return undefined
     const demand = demands.get(key) ?? new Demand(holdMs)
     if (!demand.isHotAt(now()) || leases.size >= MAX_KEYS) {

@@ -18,8 +18,6 @@ export interface SystemClock {
 /**
  * Creates the system clock beside a store's clock, which never steps. After the system clock was set, or the
  * machine was suspended, the two differ, and only the system clock knows when a day ends.
- *
- * While one operation is applied, all of its times are the same distance apart.
  */
 export function systemClock(storeNow: () => number, systemNow: () => number = Date.now): SystemClock {
   let aheadMs = 0
@@ -33,35 +31,20 @@ export function systemClock(storeNow: () => number, systemNow: () => number = Da
     return aheadMs
   }
 
-  const shifted = weakMemo((policy: Policy): Policy => {
-    const { block, bannedForMs } = policy
-    return {
-      ...policy,
-      take: (state, nowMs, cost, mayOwe) => policy.take(state, nowMs + aheadAt(nowMs), cost, mayOwe),
-      refund(state, nowMs, cost, takenAtMs, resetAtMs) {
-        const ahead = aheadAt(nowMs)
-        const resetMs = resetAtMs === undefined ? undefined : resetAtMs + ahead
-        return policy.refund(state, nowMs + ahead, cost, takenAtMs + ahead, resetMs)
-      },
-      reward: (state, nowMs, units) => policy.reward(state, nowMs + aheadAt(nowMs), units),
-      clampToNow: (state, nowMs) => policy.clampToNow(state, nowMs + aheadAt(nowMs)),
-      ...(block && { block: (state, nowMs, forMs) => block(state, nowMs + aheadAt(nowMs), forMs) }),
-      ...(bannedForMs && { bannedForMs: (state, nowMs) => bannedForMs(state, nowMs + aheadAt(nowMs)) }),
-    }
-  })
+  const shifted = weakMemo((policy: Policy) => policy.shift?.(policy, aheadAt) ?? policy)
 
-  const policyOf = (policy: Policy) => (policy.periodAt === undefined ? policy : shifted(policy))
+  const policyOf = (policy: Policy) => (policy.shift === undefined ? policy : shifted(policy))
 
   function operationOf(operation: Operation): Operation {
     if (operation.type !== 'charge') return withPolicy(operation)
     const { parts } = operation
-    return parts.every(({ policy }) => policy.periodAt === undefined)
+    return parts.every(({ policy }) => policy.shift === undefined)
       ? operation
       : { ...operation, parts: parts.map(withPolicy) }
   }
 
   function withPolicy<T extends { readonly policy: Policy }>(keyed: T): T {
-    return keyed.policy.periodAt === undefined ? keyed : { ...keyed, policy: policyOf(keyed.policy) }
+    return keyed.policy.shift === undefined ? keyed : { ...keyed, policy: policyOf(keyed.policy) }
   }
 
   return { policyOf, operationOf, aheadAt }

@@ -1,5 +1,6 @@
 import { ban, concurrency, type Policy } from 'headgate'
 import type { State } from 'headgate/store'
+import { prepaidOf } from '../../../src/policies/prepaid.js'
 
 const NEVER = Number.POSITIVE_INFINITY
 /** A slice is a second. */
@@ -64,7 +65,7 @@ test('its state is the newest slice, and the units of each slice', () => {
   expect(next).toEqual([1, 2, 0, 0, 0, 0, 0, 0, 0, 0])
   expect(policy.take(next, 4000, 1).next).toEqual([4, 1, 0, 0, 2, 0, 0, 0, 0, 0])
   expect(policy).toMatchObject({ name: '3-at-once', windowMs: NEVER, width: 10, ttlMs: 8000 })
-  expect(policy.prepaid).toBeUndefined()
+  expect(prepaidOf(policy)).toBeUndefined()
 })
 
 test('a release frees what a charge holds, once, and all of it makes the key fresh', () => {

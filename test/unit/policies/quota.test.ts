@@ -2,6 +2,7 @@ import { ban, createLimiter, memoryStore, type Policy, quota } from 'headgate'
 import type { State } from 'headgate/store'
 import { isPolicy, signatureOf } from '../../../src/policies/policy.js'
 import { policyFromSpec } from '../../../src/policies/policy-from-spec.js'
+import { prepaidOf } from '../../../src/policies/prepaid.js'
 import { keyCodeOf } from '../../../src/policies/spec.js'
 
 const HOUR_MS = 3_600_000
@@ -122,7 +123,7 @@ test('adjustments may take up to debt units more than the limit, until the perio
 })
 
 test('prepaid units may be used in their period, and returned at any time', () => {
-  const { prepaid } = berlin
+  const prepaid = prepaidOf(berlin)
   expect(prepaid?.usable(5, april + 1, april, april)).toBe(5)
   expect(prepaid?.usable(5, april, april - 1, april)).toBe(0)
   expect(prepaid?.returnable(5, april, 1000, april)).toBe(5)
