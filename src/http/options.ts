@@ -169,7 +169,8 @@ export function readRequestOptions<Req, Res>(
   options: RequestOptions<ServerTypes<Req, Res>>,
   writer: ResponseWriter<Res>,
 ) {
-  const { general, own } = writer.fixes
+  const { fixes, reportedReader } = writer
+  const { general, own } = fixes
   const table = {
     rows: { ...MIDDLEWARE_ROWS, limits: limitsRow(general) },
     rules: { ...LIMITER_RULES, ...MIDDLEWARE_RULES },
@@ -178,7 +179,7 @@ export function readRequestOptions<Req, Res>(
   const read = readOptions(owner, options, table)
   const onAllowed = afterResponse(options, writer)
   // If most requests are refunded, perhaps by another process, a denial is cached only for a short time.
-  const limiter = limiterSettings(owner, read, onAllowed === undefined ? 1000 : 100)
+  const limiter = limiterSettings(owner, read, onAllowed === undefined ? 1000 : 100, reportedReader())
   return {
     ...read,
     delayer: read.delay && createDelayer<Req, Res>(read.delay, writer),

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { expressReader, type ReportedReader } from '../keys/source-address.js'
 import type { Decision } from '../limiter/decision.js'
 import { byteLengthOf } from '../platform.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -26,6 +27,8 @@ export function contentHeaders({ contentType, body }: DenialResponse): HeaderLis
 /** Reads and writes the responses of a framework. Middleware for node:http uses `nodeWriter`. */
 export interface ResponseWriter<Res> {
   readonly fixes: FrameworkFixes
+  /** Creates what reads the address that the framework reports for a request. */
+  readonly reportedReader: () => ReportedReader
   readonly recordDecision: RecordDecision
   /**
    * Returns the error for a request without a real response, since nothing will tell how it ends;
@@ -93,6 +96,7 @@ export const nodeWriter: LoginWriter<ServerResponse> = {
     count: '(req, res) => res.statusCode < 500',
     decision: 'req.rateLimit',
   }),
+  reportedReader: expressReader,
   recordDecision,
   noOutcome: (res, owner) => (isPlaceholder(res) ? noOutcome(owner) : undefined),
   headerNames: (res) => (isPlaceholder(res) ? [] : res.getHeaderNames()),
@@ -136,6 +140,7 @@ export function writerOver<Res>(
 ): LoginWriter<Res> {
   return {
     fixes,
+    reportedReader: expressReader,
     recordDecision,
     headerNames: (res) => nodeWriter.headerNames(raw(res)),
     getHeader: (res, name) => nodeWriter.getHeader(raw(res), name),

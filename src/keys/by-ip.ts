@@ -4,7 +4,13 @@ import { embeddingsWith } from './embedded-ipv4.js'
 import { type AddressOptions, forwardedReader } from './forwarded-address.js'
 import { checkHostBits } from './host-bits.js'
 import type { KeyFunction } from './key-types.js'
-import { type AddressReader, addressKey, addressReader, DEFAULT_IPV6_PREFIX } from './source-address.js'
+import {
+  type AddressReader,
+  addressKey,
+  addressReader,
+  DEFAULT_IPV6_PREFIX,
+  expressReader,
+} from './source-address.js'
 
 /** Options of `byIp`: how IP addresses become identities. */
 export interface ByIpOptions extends AddressOptions {
@@ -75,5 +81,5 @@ export function byIp(options: ByIpOptions = {}): KeyFunction<unknown> {
 function readerOf(owner: string, options: AddressOptions): AddressReader {
   const embeddings = embeddingsWith(owner, options.nat64)
   checkHostBits(owner, 'nat64', options.nat64 ?? [])
-  return addressReader(forwardedReader(owner, options, embeddings), embeddings)
+  return addressReader(forwardedReader(owner, options, embeddings) ?? expressReader(), embeddings)
 }

@@ -28,10 +28,10 @@ export interface AddressReader {
 
 /**
  * Creates the reader of source addresses, which `byIp` describes. `readReported` reads the address that
- * proxies report. By default, Express reads it. Warns once if the set-up is wrong.
+ * proxies report. Warns once if the set-up is wrong.
  */
 export function addressReader(
-  readReported: ForwardedReader<RequestLike> = expressReader(),
+  readReported: ReportedReader,
   embeddings: readonly Embedding[] = EMBEDDINGS,
 ): AddressReader {
   let lastText: string | undefined
@@ -66,22 +66,32 @@ function hasConnection(subject: unknown): subject is RequestLike {
 /** One in this many requests is checked for forwarding headers, because the check takes as long as a decision. */
 const REQUESTS_PER_CHECK = 64
 
-/** Creates a function that returns the address that Express reports; `undefined` if it is the socket's. */
-function expressReader(): (request: RequestLike) => string | undefined {
+/** Reads the address that a framework reports for a request; `undefined` if it is the socket's. */
+export type ReportedReader = ForwardedReader<RequestLike>
+
+/** Creates a function that reads the field `ip` of a request. */
+export function fieldReader(): ReportedReader {
+  let requests = 0
+  return function addressInField(request) {
+    const { ip } = request
+    if (ip !== undefined && typeof ip !== 'string') return undefined
+    if (requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(request, ip)
+    return ip
+  }
+}
+
+/** Creates a function that reads the address that Express reports, or the field `ip` of other requests. */
+export function expressReader(): ReportedReader {
+  const readField = fieldReader()
   let requests = 0
   return function expressAddress(request) {
     const { app } = request as { readonly app?: { (): void; get(name: string): unknown } }
-    const isExpress = typeof app === 'function'
-    const trust = isExpress ? app.get('trust proxy') : request.ip !== undefined
-    if (isExpress && trust === true) warnOnce('HEADGATE_TRUSTS_EVERY_PROXY', TRUSTS_EVERY_PROXY)
-    if (!trust) {
-      if (requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(request)
-      return undefined
-    }
-    const { ip } = request // read only if a proxy is trusted, because Express recomputes it on each read
-    if (typeof ip !== 'string') return undefined
-    if (!isExpress && requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(request, ip)
-    return ip
+    if (typeof app !== 'function') return readField(request)
+    const trust = app.get('trust proxy')
+    if (trust === true) warnOnce('HEADGATE_TRUSTS_EVERY_PROXY', TRUSTS_EVERY_PROXY)
+    if (trust) return typeof request.ip === 'string' ? request.ip : undefined
+    if (requests++ % REQUESTS_PER_CHECK === 0) warnIfForwarded(request)
+    return undefined // `ip` is read only if a proxy is trusted, because Express recomputes it on each read
   }
 }
 
@@ -189,8 +199,8 @@ export function markAddressUse<K extends KeyFunction>(key: K, use: AddressUse | 
  */
 export function addressReaderAmong(
   limits: readonly { readonly key?: readonly KeyFunction[] | undefined }[],
-  usual?: AddressReader,
+  usual: AddressReader,
 ): AddressReader {
   const uses = limits.flatMap(({ key = [] }) => key.map(addressUseOf))
-  return uses.find((use) => use !== undefined)?.read ?? usual ?? addressReader()
+  return uses.find((use) => use !== undefined)?.read ?? usual
 }

@@ -4,7 +4,7 @@ import type { Mode } from './access-rules.js'
 import { type Entry, namesOf } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 import type { SettingsOverride } from './settings-document.js'
-import type { AppliedSettings, SettingsInForce } from './settings-source.js'
+import type { AppliedSettings } from './settings-source.js'
 
 /**
  * Where a rule comes from: the options of the limiter (`'code'`), or the document that it follows
@@ -38,33 +38,34 @@ export interface LimiterDescription {
   readonly settings?: AppliedSettings
 }
 
-/** Describes the rules of a limiter. `inForce` is its document; `undefined` until there is one. */
-export function describeRules(
-  { context, entries, candidate, modeSwitch, lists }: LimiterSettings,
-  inForce: SettingsInForce | undefined,
-): LimiterDescription {
-  const { name } = context
-  const changed = inForce?.limitNames ?? []
-
-  function describeLimits(limits: readonly Entry[], origin: (limitName: string) => RuleOrigin) {
-    return limits.map((entry): DescribedLimit => {
-      const limitName = namesOf([entry], name)?.[0] ?? ''
-      const policy = isPolicy(entry.policy) ? entry.policy.spec : undefined
-      return { name: limitName, policy, from: origin(limitName) }
-    })
-  }
-
-  const candidateEntries = inForce?.candidate ?? candidate
-  const candidateOrigin = inForce?.candidate === undefined ? 'code' : 'settings'
+/** Describes the rules in the options of a limiter. */
+export function describeRules({
+  context,
+  entries,
+  candidate,
+  modeSwitch,
+  lists,
+}: LimiterSettings): LimiterDescription {
+  const describe = (limits: readonly Entry[]) => describeLimits(limits, context.name, () => 'code')
   return {
-    name,
-    mode: { value: modeSwitch.mode, from: inForce?.mode === undefined ? 'code' : 'settings' },
-    limits: describeLimits(inForce?.entries ?? entries, (each) =>
-      changed.includes(each) ? 'settings' : 'code',
-    ),
-    ...(candidateEntries && { candidate: describeLimits(candidateEntries, () => candidateOrigin) }),
+    name: context.name,
+    mode: { value: modeSwitch.mode, from: 'code' },
+    limits: describe(entries),
+    ...(candidate && { candidate: describe(candidate) }),
     ...lists,
-    overrides: (inForce?.overrides ?? []) as readonly SettingsOverride[],
-    ...(inForce && { settings: inForce.applied }),
+    overrides: [],
   }
+}
+
+/** Describes limits of a limiter. `originOf` returns the origin of the limit with a name. */
+export function describeLimits(
+  limits: readonly Entry[],
+  limiterName: string | undefined,
+  originOf: (limitName: string) => RuleOrigin,
+): readonly DescribedLimit[] {
+  return limits.map((entry) => {
+    const name = namesOf([entry], limiterName)?.[0] ?? ''
+    const policy = isPolicy(entry.policy) ? entry.policy.spec : undefined
+    return { name, policy, from: originOf(name) }
+  })
 }

@@ -1,4 +1,11 @@
-import { addressKey, addressReader, addressReaderAmong, requestIdentity } from '../keys/source-address.js'
+import {
+  addressKey,
+  addressReader,
+  addressReaderAmong,
+  expressReader,
+  type ReportedReader,
+  requestIdentity,
+} from '../keys/source-address.js'
 import { foreignFixes } from '../options/foreign-options.js'
 import { exemption, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import { MIDDLEWARE_OPTIONS, placementFixes } from '../options/placements.js'
@@ -69,22 +76,23 @@ export function readLimiterOptions<Subject>(
   owner: string,
   options: LimiterOptions<Subject>,
 ): LimiterSettings {
-  return limiterSettings(owner, readOptions(owner, options, limiterTable()), 1000)
+  return limiterSettings(owner, readOptions(owner, options, limiterTable()), 1000, expressReader())
 }
 
 /** A limiter's options, read and checked. */
 export type LimiterSettings = ReturnType<typeof limiterSettings>
 
-/** Returns a limiter's settings, and claims its store. */
+/** Returns a limiter's settings, and claims its store. `readReported` reads the address that the framework reports. */
 export function limiterSettings(
   owner: string,
   read: LimiterRows & { readonly entries: readonly Entry[] },
   defaultDenyCacheMs: number,
+  readReported: ReportedReader,
 ) {
   const { name, prefix, secret, fallbackShare, entries, onStoreError, mode, candidate } = read
   for (const limitName of namesOf(entries, name) ?? []) keyName(owner, 'policy.name', limitName)
   const limiterScope = `${prefix}:${STATE_VERSION}:${name ?? UNNAMED}`
-  const usualReader = addressReader()
+  const usualReader = addressReader(readReported)
   const reader = addressReaderAmong(entries, usualReader)
   const modeSwitch: ModeSwitch = { mode }
   const context: LimitContext = {
@@ -92,6 +100,7 @@ export function limiterSettings(
     name,
     secret,
     readAddress: requestIdentity(reader),
+    reader,
     usualKey: addressKey(usualReader),
     isLocal: read.store === undefined || localStatesOf(read.store) !== undefined,
     limits: new Map(),

@@ -1,6 +1,7 @@
 import { type IdentityOptions, identityReader } from '../keys/identity.js'
 import { IDENTITY_END, IDENTITY_START } from '../keys/identity-braces.js'
 import type { KeyFunction } from '../keys/key-types.js'
+import type { AddressReader } from '../keys/source-address.js'
 import { type Policy, signatureOf } from '../policies/policy.js'
 import { keyCodeOf, resetsOnChange } from '../policies/spec.js'
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
@@ -28,6 +29,8 @@ export interface LimitContext extends IdentityOptions {
   /** What every key of the limiter starts with. */
   readonly limiterScope: string
   readonly name: string | undefined
+  /** Reads the address of a subject, as the keys do. */
+  readonly reader: AddressReader
   /** The key function of limits without one. */
   readonly usualKey: KeyFunction<unknown>
   /** Throws a `TypeError` for a policy that is not supported here. */

@@ -1,17 +1,13 @@
-import { isPolicy } from '../policies/policy.js'
 import type { Emitter } from '../util/emitter.js'
 import type { Mode } from './access-rules.js'
 import type { LimiterCore } from './core.js'
 import { describeRules, type LimiterDescription } from './description.js'
 import { emit, emitFailure, type LimiterEvents } from './events.js'
-import type { Entry } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
-import { documentSourceOf, type FollowedSettings, type SettingsInForce } from './settings-source.js'
+import { documentSourceOf, type FollowedSettings, type FollowingLimiter } from './settings-source.js'
 
 /** What a document changes in a limiter besides its limits. */
-interface DocumentHooks {
-  /** Called when the candidate's limits have changed. `entries` is `undefined` if there is no candidate. */
-  useCandidate(entries: readonly Entry[] | undefined): void
+interface DocumentHooks extends Pick<FollowingLimiter, 'useCandidate'> {
   onRulesChanged(): void
 }
 
@@ -31,43 +27,32 @@ export function limiterDocument<Subject>(
   events: Emitter<LimiterEvents<Subject>>,
   { useCandidate, onRulesChanged }: DocumentHooks,
 ): LimiterDocument {
-  const { source, modeSwitch, context, candidate } = settings
-  const { name = '' } = context
+  const { source, modeSwitch } = settings
   let codeMode = modeSwitch.mode
-  let inForce: SettingsInForce | undefined
-  let candidateId = idOf(candidate)
+  const followed =
+    source &&
+    documentSourceOf(source).follow({
+      core,
+      useCandidate,
+      onRulesChanged: applyMode,
+      onApplied: (applied) => void emit(events, 'settings', [applied]),
+      onFailure: (error) => emitFailure(events, 'settingsFailed', error),
+    })
 
   function applyMode(): void {
-    modeSwitch.mode = inForce?.mode ?? codeMode
+    modeSwitch.mode = followed?.mode() ?? codeMode
     onRulesChanged()
   }
 
-  function onApplied(next: SettingsInForce): void {
-    inForce = next
-    applyMode()
-    const candidateEntries = next.candidate ?? candidate
-    if (candidateId !== idOf(candidateEntries)) {
-      candidateId = idOf(candidateEntries)
-      useCandidate(candidateEntries)
-    }
-    emit(events, 'settings', [next.applied])
-  }
-
-  const onFailure = (error: Error) => emitFailure(events, 'settingsFailed', error)
-
   return {
-    followed: source && documentSourceOf(source).follow({ name, core, onApplied, onFailure }),
+    followed,
     setMode(mode) {
       codeMode = mode
       applyMode()
     },
-    describe: () => describeRules(settings, inForce),
+    describe() {
+      const description = describeRules(settings)
+      return followed?.describe(description) ?? description
+    },
   }
-}
-
-/** Returns a text that identifies the limits of a candidate. */
-function idOf(entries: readonly Entry[] | undefined): string {
-  return JSON.stringify(
-    entries?.map(({ entryName, policy }) => [entryName, isPolicy(policy) ? policy.spec : 'function']) ?? [],
-  )
 }

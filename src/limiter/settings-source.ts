@@ -2,6 +2,7 @@ import { wrongKind } from '../util/validate.js'
 import type { Mode } from './access-rules.js'
 import type { createCandidate } from './candidate/candidate.js'
 import type { LimiterCore } from './core.js'
+import type { LimiterDescription } from './description.js'
 import type { Entry } from './read-limits.js'
 
 /** Shared by copies of the package, so that a limiter of one copy follows the settings of another. */
@@ -32,25 +33,16 @@ export interface AppliedSettings {
   readonly atMs?: number
 }
 
-/** The rules of a document, for `limiter.describe`. */
-export interface SettingsInForce {
-  readonly applied: AppliedSettings
-  readonly mode: Mode | undefined
-  /** The names of the limits in the document. */
-  readonly limitNames: readonly string[]
-  readonly entries: readonly Entry[]
-  /** The limits of the document's candidate; `undefined` if it has none. */
-  readonly candidate: readonly Entry[] | undefined
-  readonly overrides: readonly object[]
-}
-
 /** A limiter, as its settings see it. */
 export interface FollowingLimiter {
-  readonly name: string
   /** The core whose limits the document replaces. */
   readonly core: LimiterCore
-  /** Called when a document has come into force. */
-  onApplied(inForce: SettingsInForce): void
+  /** Called when the limits of the candidate have changed. `entries` is `undefined` if there is none. */
+  useCandidate(entries: readonly Entry[] | undefined): void
+  /** Called when a document has come into force, before its candidate is used. */
+  onRulesChanged(): void
+  /** Called when all of a document has come into force. */
+  onApplied(applied: AppliedSettings): void
   /** Called if a document cannot be read or is invalid. The last valid one stays in force. */
   onFailure(error: Error): void
 }
@@ -61,6 +53,10 @@ export interface FollowedSettings {
   readonly createCandidate: typeof createCandidate
   /** Lets a candidate charge by the candidate's rules in the document. */
   ruleCandidate(core: LimiterCore): void
+  /** Returns the mode of the document in force; `undefined` if it has none. */
+  mode(): Mode | undefined
+  /** Returns a description of the rules in the code with those of the document in force. */
+  describe(description: LimiterDescription): LimiterDescription
   /** Starts to follow the document. Returns a function that stops. */
   start(): () => void
 }

@@ -2,7 +2,13 @@ import { identifier, identityReader, markIdentities } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key-types.js'
 import { NotRequestError } from '../keys/request.js'
 import { markClientChosen } from '../keys/skipping.js'
-import { addressReader, addressUseOf, markAddressUse, requestIdentity } from '../keys/source-address.js'
+import {
+  addressReader,
+  addressUseOf,
+  expressReader,
+  markAddressUse,
+  requestIdentity,
+} from '../keys/source-address.js'
 import { isKey, valueHash } from '../keys/value-identity.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { type Browser, STRANGER } from './device-cookie.js'
@@ -41,7 +47,7 @@ export function attemptRecord<Req extends object>({
   const attempts = new WeakMap<object, Attempt | undefined>()
   const { read, fieldOf } = account
   const use = addressUseOf(address)
-  const readSource = requestIdentity(use?.read ?? addressReader())
+  const readSource = requestIdentity(use?.read ?? addressReader(expressReader()))
   const identifyAccount = identifier(markClientChosen(read), { readAddress: readSource, secret })
   const identifyAddress = identityReader([address], { readAddress: readSource, secret })
   const hashDevice = valueHash(secret)

@@ -1,11 +1,12 @@
-import { addressReaderAmong } from '../keys/source-address.js'
 import { createCandidate } from '../limiter/candidate/candidate.js'
 import type { BoundLimits, LimiterCore } from '../limiter/core.js'
 import { bindLimits } from '../limiter/create-core.js'
 import type { Entry } from '../limiter/read-limits.js'
 import type { SettingsDocument } from '../limiter/settings-document.js'
 import type { FollowedSettings, FollowingLimiter } from '../limiter/settings-source.js'
+import { isPolicy } from '../policies/policy.js'
 import type { Steps } from '../util/slices.js'
+import { describeInForce, type RulesInForce } from './describe-in-force.js'
 import type { Follower, Prepared, Settled } from './feed.js'
 import { skippedError, unknownLimits } from './misfits.js'
 import { ruledLimits } from './ruled-limits.js'
@@ -19,14 +20,17 @@ export function followDocument(
   follow: (follower: Follower) => () => void,
   limiter: FollowingLimiter,
 ): FollowedSettings {
-  const { name, core } = limiter
+  const { core } = limiter
   const { settings } = core
-  const { entries } = settings
-  const { embeddings } = addressReaderAmong(entries)
+  const { entries, context } = settings
+  const { name = '' } = context
+  const { embeddings } = context.reader
   let candidate: LimiterCore | undefined
   const onUnfit = ({ message }: TypeError) => limiter.onFailure(skippedError(name, [message]))
   const rulesOf = ruleMaker({ entries, name, embeddings, onUnfit })
   let latest: DocumentRules | undefined
+  let inForce: RulesInForce | undefined
+  let candidateId = idOf(settings.candidate)
 
   function* prepare(document: SettingsDocument): Steps<Prepared> {
     const rules = yield* rulesOf(document)
@@ -36,14 +40,17 @@ export function followDocument(
   function apply(rules: DocumentRules, { document, version, change }: Settled): void {
     latest = rules
     applyRules(core, rules)
-    limiter.onApplied({
+    inForce = {
       applied: { version, ...change },
       mode: document.mode,
       limitNames: changedNames(rules),
       entries: rules.entries,
       candidate: rules.candidate?.entries,
       overrides: document.overrides,
-    })
+    }
+    limiter.onRulesChanged()
+    useCandidate(inForce.candidate ?? settings.candidate)
+    limiter.onApplied(inForce.applied)
     if (candidate !== undefined) applyRules(candidate, candidateRules(rules))
     const problems = rules.misfits.map(({ problem }) => problem)
     if (problems.length > 0) limiter.onFailure(skippedError(name, problems))
@@ -55,6 +62,13 @@ export function followDocument(
           entries.map((entry) => limitName(entry, name)),
         ),
       )
+  }
+
+  function useCandidate(candidateEntries: readonly Entry[] | undefined): void {
+    const id = idOf(candidateEntries)
+    if (id === candidateId) return
+    candidateId = id
+    limiter.useCandidate(candidateEntries)
   }
 
   /** Returns the names of the limits that a document changes. */
@@ -71,8 +85,17 @@ export function followDocument(
       candidate = candidateCore
       if (latest !== undefined) applyRules(candidate, candidateRules(latest))
     },
+    mode: () => inForce?.mode,
+    describe: (description) => (inForce ? describeInForce(description, inForce) : description),
     start: () => follow({ prepare, onFailure: limiter.onFailure }),
   }
+}
+
+/** Returns a text that identifies the limits of a candidate. */
+function idOf(entries: readonly Entry[] | undefined): string {
+  return JSON.stringify(
+    entries?.map(({ entryName, policy }) => [entryName, isPolicy(policy) ? policy.spec : 'function']) ?? [],
+  )
 }
 
 /** Lets a core charge by other rules. */

@@ -28,7 +28,7 @@ export function ruledLimits(
   modeSwitch: ModeSwitch,
 ): BoundLimits {
   const limits = entries.map((entry) => ruledLimit(entry, context))
-  const readAddress = subjectAddress(addressReaderAmong([...entries, { key: [context.usualKey] }]))
+  const readAddress = subjectAddress(addressReaderAmong(entries, context.reader))
 
   function resolver(isCharge: boolean): ResolveParts {
     return (subject, cost, names) => {

@@ -103,7 +103,10 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
   return {
     [FOLLOW]: {
       follow: (limiter) =>
-        followDocument((follower) => poller.follow(keyOf(limiter.name), follower), limiter),
+        followDocument(
+          (follower) => poller.follow(keyOf(limiter.core.settings.context.name ?? ''), follower),
+          limiter,
+        ),
       pollIfDue: poller.pollIfDue,
     } satisfies DocumentSource,
     async read(name) {

@@ -6,6 +6,7 @@ import {
   type LoginWriter,
   type ResponseWriter,
 } from '../../http/response-writer.js'
+import { fieldReader } from '../../keys/source-address.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import { callClosers, type Exchange, markQuotaHeaders } from './exchange.js'
 import { fetchFixes } from './fixes.js'
@@ -17,6 +18,7 @@ export const fetchWriter: ResponseWriter<Exchange> = {
     count: '(subject, response) => response.status < 500',
     decision: 'limit.decisionOf(request)',
   }),
+  reportedReader: fieldReader,
   recordDecision: recordInRoom,
   headerNames: ({ headers }) => [...headers.keys()],
   getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),

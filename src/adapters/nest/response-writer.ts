@@ -51,6 +51,7 @@ export const platformWriter: LoginWriter<PlatformResponse> = writerOver(nodeWrit
 /** Also takes calls that have no response. Such a call counts as over, so nothing is held until its end. */
 export const nestWriter: LoginWriter<NestResponse> = {
   fixes: nodeWriter.fixes,
+  reportedReader: nodeWriter.reportedReader,
   recordDecision,
   headerNames: (res) => (res ? platformWriter.headerNames(res) : []),
   getHeader: (res, name) => res && platformWriter.getHeader(res, name),

@@ -1,9 +1,9 @@
 import type { KeyFunction } from 'headgate'
 import { identityReader } from '../../../src/keys/identity.js'
-import { addressReader, requestIdentity } from '../../../src/keys/source-address.js'
+import { addressReader, expressReader, requestIdentity } from '../../../src/keys/source-address.js'
 
 /** Whose malformed input it is; `undefined` for a subject that is not a request. */
-export const sourceOf = requestIdentity(addressReader())
+export const sourceOf = requestIdentity(addressReader(expressReader()))
 
 export const SECRET = 'a secret of enough characters'
 
