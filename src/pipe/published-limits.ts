@@ -3,6 +3,7 @@ import { policyFromSpec } from '../policies/policy-from-spec.js'
 import type { PolicySpec } from '../policies/spec.js'
 import type { Documents } from '../stores/documents.js'
 import { StoreError } from '../stores/store-error.js'
+import { once } from '../util/memo.js'
 import { NAME } from '../util/validate.js'
 import { limitsIn, type PublishedLimit } from './limits-document.js'
 
@@ -16,14 +17,14 @@ export interface ScopedLimit {
   readonly isCandidate: boolean
 }
 
-const NAME_IN_SCOPE = NAME.source.slice('^'.length, -'$'.length)
-const SCOPE = /* @__PURE__ */ new RegExp(
-  `^(_default|${NAME_IN_SCOPE})(/_candidate)?(?:/(${NAME_IN_SCOPE}))?:(.+)$`,
-)
+const scopePattern = /* @__PURE__ */ once(() => {
+  const name = NAME.source.slice('^'.length, -'$'.length)
+  return new RegExp(`^(_default|${name})(/_candidate)?(?:/(${name}))?:(.+)$`)
+})
 
 /** Reads a scope, such as `login/account:tb`. Returns `undefined` for any other text. */
 export function readScope(scope: string): (ScopedLimit & { readonly code: string }) | undefined {
-  const [, limiter, candidate, limit, code] = SCOPE.exec(scope) ?? []
+  const [, limiter, candidate, limit, code] = scopePattern().exec(scope) ?? []
   if (limiter === undefined || code === undefined) return undefined
   return { limiter, limit, isCandidate: candidate !== undefined, code }
 }

@@ -1,6 +1,6 @@
 /** How many hashes are kept of a set of names: fewer names are counted exactly. */
 const MAX_HASHES = 1000
-const HASHES = 2 ** 32
+const HASHES = 4_294_967_296
 
 /**
  * Counts distinct names in bounded memory, by the smallest of their hashes (Bar-Yossef and others, "Counting
