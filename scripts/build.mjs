@@ -46,12 +46,15 @@ const pageModule = {
   resolveId: (id) => (id.endsWith('/page-source.js') ? { id: '../page.cjs', external: true } : undefined),
 }
 
-/** Takes the indentation out of scripts, which bundles and servers get as text. That of the code goes as well. */
-const scriptIndents = {
-  name: 'script-indents',
+/**
+ * Takes the indentation out of scripts, and the spaces around operators, because bundles and servers get them as
+ * text. Those of the code around them go as well. Around `-` they stay: in Lua, `--` begins a comment.
+ */
+const scriptSpaces = {
+  name: 'script-spaces',
   transform: (code, id) =>
     fromRoot(id).startsWith('src/stores/redis/lua/')
-      ? { code: code.replace(/^ +/gm, ''), map: null }
+      ? { code: code.replace(/^ +/gm, '').replace(/ *([=~<>]=|[=+*/<>,]) */g, '$1'), map: null }
       : undefined,
 }
 
@@ -153,7 +156,7 @@ async function bundle(names, inputOf, output, ending, options = {}) {
     // Minifiers write the global as `1/0`, and leave the property as it is.
     transform: { define: { 'Number.POSITIVE_INFINITY': 'Infinity' } },
     optimization: { inlineConst: { mode: 'all', pass: 2 } },
-    plugins: [pageModule, scriptIndents],
+    plugins: [pageModule, scriptSpaces],
     input: Object.fromEntries(names.map((entry) => [entry, inputOf(entry)])),
     ...options,
   })
