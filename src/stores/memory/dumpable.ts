@@ -1,20 +1,16 @@
 import { processWide } from '../../util/process-wide.js'
-import type { StoredDocument } from '../documents.js'
 import type { Store } from '../store.js'
-import { StoreError } from '../store-error.js'
 import type { MemoryStates } from './memory-states.js'
 
 /** The parts of a memory store that a dump contains, and that a restored dump changes. */
 export interface Dumpable {
   readonly states: MemoryStates
-  readonly documents: Map<string, StoredDocument>
   /** Returns the time of the store's clock. */
   now(): number
   /** Returns the time of the system clock, which processes share. */
   systemNow(): number
   /** Sets the store's clock, unless the application has passed one. */
   setNow(nowMs: number): void
-  isDumped: boolean
 }
 
 const dumpables = processWide('dumpables', () => new WeakMap<Store['apply'], Dumpable>())
@@ -26,9 +22,4 @@ export function setDumpable(apply: Store['apply'], dumpable: Dumpable): void {
 
 export function dumpableOf({ apply }: Store): Dumpable | undefined {
   return dumpables.get(apply)
-}
-
-/** Returns the error of what a store cannot change any more, because it would be missing from the dump. */
-export function dumpedError(): StoreError {
-  return new StoreError('memory', 'the store was dumped, so nothing can be changed', { replied: true })
 }

@@ -3,25 +3,19 @@ import type { Documents, StoredDocument } from '../documents.js'
 /** The number of documents written in this process. It makes each version unique. */
 let written = 0
 
-/**
- * Creates the documents of a memory store, for one process and for tests. `checkWritable` throws if a change
- * would be lost.
- */
-export function memoryDocuments(
-  stored = new Map<string, StoredDocument>(),
-  checkWritable = () => {},
-): Documents {
+/** Creates the documents of a memory store, for one process and for tests. A dump replaces `documents`. */
+export function memoryDocuments(states: { readonly documents: Map<string, StoredDocument> }): Documents {
   return {
     async read(requests) {
       return requests.map(({ key, version }) => {
-        const document = stored.get(key)
+        const document = states.documents.get(key)
         return document?.version === version ? document && { version: document.version } : document
       })
     },
     async replace(key, text, version) {
-      checkWritable()
-      if (stored.get(key)?.version !== version) return false
-      stored.set(key, { text, version: String(++written) })
+      const { documents } = states
+      if (documents.get(key)?.version !== version) return false
+      documents.set(key, { text, version: String(++written) })
       return true
     },
   }

@@ -1,6 +1,7 @@
 import { type Policy, type State, signatureOf } from '../../policies/policy.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { warnOnce } from '../../util/warn-once.js'
+import type { StoredDocument } from '../documents.js'
 import type { KeyedPolicy, Part } from '../operation.js'
 import type { Evaluation } from '../shared/apply-batch.js'
 import { StateTable } from './state-table.js'
@@ -12,11 +13,12 @@ const MIN_BUCKETS = 1000
 
 /**
  * The states of a memory store: a table of keys, and overflow buckets, one for each limit, which keys without
- * room share.
+ * room share. Also its documents.
  */
 export class MemoryStates {
   table: StateTable
   readonly overflow = new RecentMap<State>(MIN_BUCKETS)
+  documents = new Map<string, StoredDocument>()
 
   constructor(...table: ConstructorParameters<typeof StateTable>) {
     this.table = new StateTable(...table)

@@ -1,7 +1,6 @@
 import { callback, readOptions, withDefault } from '../../options/option-table.js'
 import type { Policy } from '../../policies/policy.js'
 import { show, whole } from '../../util/validate.js'
-import type { StoredDocument } from '../documents.js'
 import type { Operation, Outcome } from '../operation.js'
 import { type LocalLimit, setLocalStates } from '../shared/local-states.js'
 import { checkOperations } from '../shared/run-operations.js'
@@ -9,7 +8,7 @@ import { asStoreError } from '../store-error.js'
 import { applyToKey } from './apply-to-key.js'
 import type { MemoryStore } from './contract.js'
 import { decideCharge, decideInOverflow } from './decide-charge.js'
-import { type Dumpable, dumpedError, setDumpable } from './dumpable.js'
+import { setDumpable } from './dumpable.js'
 import type { HashStart } from './key-hash.js'
 import { memoryDocuments } from './memory-documents.js'
 import { MemoryStates } from './memory-states.js'
@@ -99,26 +98,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return operations.map((operation) => applyOne(operation, nowMs))
   }
 
-  const documents = new Map<string, StoredDocument>()
   setLocalStates(apply, { limitOf, createSibling: () => memoryStore(options) })
-  const dumpable: Dumpable = {
+  setDumpable(apply, {
     states,
-    documents,
     now,
     systemNow: clock === undefined ? Date.now : now,
     setNow(nowMs) {
       if (clock === undefined) aheadMs += nowMs - now()
     },
-    isDumped: false,
-  }
-  setDumpable(apply, dumpable)
-  const checkWritable = () => {
-    if (dumpable.isDumped) throw dumpedError()
-  }
+  })
   return {
     name: 'memory',
     apply,
-    documents: memoryDocuments(documents, checkWritable),
+    documents: memoryDocuments(states),
     get size() {
       return states.table.size
     },

@@ -4,7 +4,7 @@ import type { Store } from '../../store.js'
 import { NEARLY_FRESH } from '../clock-hand.js'
 import { type Dumpable, dumpableOf } from '../dumpable.js'
 import type { StateTable } from '../state-table.js'
-import { DumpedTable } from './dumped-table.js'
+import { DumpedDocuments, DumpedTable } from './dumped-table.js'
 import { createDump, type Dump, STATE_WORDS, seal } from './format.js'
 
 /**
@@ -30,10 +30,10 @@ import { createDump, type Dump, STATE_WORDS, seal } from './format.js'
  */
 export function dumpMemory(store: Store): Uint8Array {
   const dumpable = readDumpable('dumpMemory', store)
-  if (dumpable.isDumped)
+  const { states } = dumpable
+  const { table, overflow, documents } = states
+  if (table instanceof DumpedTable)
     throw wrongUse('dumpMemory', 'the store was dumped before', 'Dump it once, at the end.')
-  const { states, documents } = dumpable
-  const { table, overflow } = states
   const nowMs = dumpable.now()
   table.keyHash.hash('') // draws the secret
   const text = JSON.stringify({
@@ -46,7 +46,7 @@ export function dumpMemory(store: Store): Uint8Array {
   const dump = createDump(live, secret, times, text)
   writeStates(dump, table, nowMs)
   states.table = new DumpedTable(table.maxKeys, () => 0)
-  dumpable.isDumped = true
+  states.documents = new DumpedDocuments(documents)
   return seal(dump)
 }
 

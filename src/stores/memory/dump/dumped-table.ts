@@ -1,6 +1,7 @@
 import type { Step } from '../../../policies/policy.js'
+import type { StoredDocument } from '../../documents.js'
 import type { ChargeResult, Part } from '../../operation.js'
-import { dumpedError } from '../dumpable.js'
+import { StoreError } from '../../store-error.js'
 import { StateTable } from '../state-table.js'
 
 const RETRY_MS = 1000
@@ -38,4 +39,21 @@ export class DumpedTable extends StateTable {
   override forget(): void {
     this.read()
   }
+}
+
+/** Replaces the documents that were dumped. They can be read, but not changed. */
+export class DumpedDocuments extends Map<string, StoredDocument> {
+  constructor(documents: ReadonlyMap<string, StoredDocument>) {
+    super()
+    for (const [key, document] of documents) super.set(key, document)
+  }
+
+  override set(): never {
+    throw dumpedError()
+  }
+}
+
+/** Returns the error of what a store cannot change any more, because it would be missing from the dump. */
+function dumpedError(): StoreError {
+  return new StoreError('memory', 'the store was dumped, so nothing can be changed', { replied: true })
 }

@@ -5,6 +5,7 @@ import { NEARLY_FRESH } from '../clock-hand.js'
 import { KeyHash } from '../key-hash.js'
 import type { StateTable } from '../state-table.js'
 import { readDumpable } from './dump-memory.js'
+import { DumpedTable } from './dumped-table.js'
 import { type Dump, damaged, readDump, STATE_WORDS } from './format.js'
 import { reservePages } from './reserve-pages.js'
 
@@ -34,9 +35,8 @@ const OWNER = 'restoreMemory'
  */
 export function restoreMemory(store: Store, bytes: Uint8Array): void {
   const dumpable = readDumpable(OWNER, store)
-  const { states, documents } = dumpable
-  const { table, overflow } = states
-  if (table.keyHash.secret !== undefined || dumpable.isDumped || documents.size > 0)
+  const { table, overflow, documents } = dumpable.states
+  if (table.keyHash.secret !== undefined || table instanceof DumpedTable || documents.size > 0)
     throw wrongUse(OWNER, 'the store is in use', 'Restore it before the first charge, and only once.')
   const dump = readDump(OWNER, bytes)
   const { times, secret, text } = dump
