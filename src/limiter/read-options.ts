@@ -19,7 +19,7 @@ import { durationMs, durationUpTo } from '../util/durations.js'
 import { type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { choice, keyName, showKind, wrongOption, wrongUse } from '../util/validate.js'
 import { ACCESS_ROWS, accessRules, type ModeSwitch, type Skip } from './access-rules.js'
-import { readCandidateOption, withKeysOf } from './candidate-source.js'
+import { readCandidateOption } from './candidate-source.js'
 import { type ClaimedStore, claimStore } from './claimed-store.js'
 import type { LimiterOptions, StoreErrorChoice } from './options.js'
 import { ENTRIES_RULE, type Entry, LIMIT_ROWS, limitsRow, namesOf } from './read-limits.js'
@@ -110,7 +110,7 @@ export function limiterSettings(
     /** Whether a charge may take units of `concurrency`. */
     canHold: entries.some(({ policy }) => typeof policy === 'function' || policy.holdsUnits),
     context,
-    candidate: candidate && withKeysOf(entries, candidate.entries),
+    candidate: candidate?.entriesBeside(entries),
     createCandidate: candidate?.create,
     /** Where the limiter's document comes from. */
     source: read.settings,

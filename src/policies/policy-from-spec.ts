@@ -11,7 +11,7 @@ import {
   slidingWindowKind,
   tokenBucketKind,
 } from './policy-kinds.js'
-import { FIELDS, type PolicySpec } from './spec.js'
+import { type PolicySpec, KINDS as SPEC_KINDS } from './spec.js'
 
 const KINDS = [
   tokenBucketKind,
@@ -32,5 +32,10 @@ export function policyFromSpec(spec: PolicySpec): Policy {
   const policy = policyOfKinds(KINDS, spec, policyFromSpec)
   if (policy !== undefined) return policy
   const { kind }: { readonly kind: unknown } = spec
-  throw wrongOption('policyFromSpec', 'kind', `one of ${[...Object.keys(FIELDS), 'ban'].join(', ')}`, kind)
+  throw wrongOption(
+    'policyFromSpec',
+    'kind',
+    `one of ${[...Object.keys(SPEC_KINDS), 'ban'].join(', ')}`,
+    kind,
+  )
 }

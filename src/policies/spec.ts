@@ -90,28 +90,19 @@ export function kindOf(spec: PolicySpec): KindName {
   return spec.kind === 'ban' ? `ban-${spec.base.kind}` : spec.kind
 }
 
-/** The names of each kind's numbers, in the order of signatures. */
-export const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  'token-bucket': ['capacity', 'intervalMs', 'debt', 'onChange'],
-  'sliding-window': ['limit', 'windowMs', 'slices', 'debt', 'onChange'],
-  'fixed-window': ['limit', 'windowMs', 'debt', 'onChange'],
-  'first-request-window': ['limit', 'windowMs', 'debt', 'onChange'],
-  quota: ['limit', 'debt', 'onChange'],
-  'sliding-log': ['limit', 'windowMs', 'onChange'],
-  consecutive: ['limit', 'onChange'],
-  concurrency: ['limit', 'ttlMs'],
-} satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, readonly string[]>
-
-/** The code of each kind in keys. It is short because every client's key contains it. */
-const CODES: Readonly<Record<string, string>> = {
-  'token-bucket': 'tb',
-  'sliding-window': 'sw',
-  'fixed-window': 'fw',
-  'first-request-window': 'rw',
-  quota: 'qt',
-  'sliding-log': 'sl',
-  consecutive: 'cs',
-  concurrency: 'cc',
+/**
+ * For each kind, its code in keys, and the names of its numbers in the order of signatures. The code is short
+ * because every client's key contains it.
+ */
+export const KINDS: Readonly<Record<string, string>> = {
+  'token-bucket': 'tb capacity intervalMs debt onChange',
+  'sliding-window': 'sw limit windowMs slices debt onChange',
+  'fixed-window': 'fw limit windowMs debt onChange',
+  'first-request-window': 'rw limit windowMs debt onChange',
+  quota: 'qt limit debt onChange',
+  'sliding-log': 'sl limit windowMs onChange',
+  consecutive: 'cs limit onChange',
+  concurrency: 'cc limit ttlMs',
 } satisfies Record<Exclude<PolicySpec['kind'], 'ban'>, string>
 
 /** The code that comes before the base policy's code in the key of a ban. */
@@ -158,7 +149,7 @@ function plainNumber(value: number): string {
  */
 export function keyCodeOf(spec: PolicySpec): string {
   const base = baseOf(spec)
-  const code = (spec.kind === 'ban' ? BAN_CODE : '') + (CODES[base.kind] ?? base.kind)
+  const code = (spec.kind === 'ban' ? BAN_CODE : '') + codeOf(base.kind)
   if (resetsOnChange(spec)) return `${code}-${signatureOfSpec(base)}`
   if (base.kind === 'sliding-window') return `${code}-${base.windowMs}-${base.slices}`
   return base.kind === 'concurrency' ? `${code}-${base.ttlMs}` : code
@@ -183,7 +174,7 @@ export function readKeyCode(text: string): KeyCode | undefined {
   const [code = ''] = text.split('-', 1)
   const isBan = code.startsWith(BAN_CODE)
   const baseCode = isBan ? code.slice(BAN_CODE.length) : code
-  const kind = Object.keys(CODES).find((each) => CODES[each] === baseCode)
+  const kind = Object.keys(KINDS).find((each) => codeOf(each) === baseCode)
   if (kind === undefined || (isBan && kind === 'concurrency')) return undefined
   const rest = text.slice(code.length)
   const needed = KEY_NUMBERS[kind] ?? []
@@ -212,12 +203,20 @@ function numberOf(name: string, value: unknown): number {
   return OPTIONAL.includes(name) && value === undefined ? 0 : Number.NaN
 }
 
+/** Returns the code of a kind in keys. */
+function codeOf(kind: string): string {
+  return wordsOf(kind)?.[0] ?? kind
+}
+
 /**
  * Returns the names of a kind's numbers in their fixed order. For an unknown kind, that is the spec's order.
  */
 function fieldsOf(kind: string, spec: object): readonly string[] {
-  const fields = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
-  return fields ?? Object.keys(spec).filter((name) => name !== 'kind')
+  return wordsOf(kind)?.slice(1) ?? Object.keys(spec).filter((name) => name !== 'kind')
+}
+
+function wordsOf(kind: string): readonly string[] | undefined {
+  return Object.hasOwn(KINDS, kind) ? KINDS[kind]?.split(' ') : undefined
 }
 
 /** Returns the spec of a ban's base policy, or of any other policy itself. */

@@ -1,6 +1,6 @@
 import type { Embedding } from '../keys/embedded-ipv4.js'
+import { withKeysOf } from '../limiter/candidate/inherited-keys.js'
 import { checkCandidatePolicy } from '../limiter/candidate-options.js'
-import { withKeysOf } from '../limiter/candidate-source.js'
 import type { Entry, GivenPolicy } from '../limiter/read-limits.js'
 import type {
   LimitSettings,

@@ -2,6 +2,7 @@ import { readCandidate } from '../candidate-options.js'
 import { CANDIDATE, type CandidateLimits, type CandidateSource } from '../candidate-source.js'
 import type { CandidateOptions } from '../options.js'
 import { createCandidate } from './candidate.js'
+import { withKeysOf } from './inherited-keys.js'
 
 /**
  * Creates limits to try beside those in force, for the option `candidate`. They deny no request, and
@@ -23,7 +24,10 @@ import { createCandidate } from './candidate.js'
 export function candidateLimits<Subject>(options: CandidateOptions<Subject>): CandidateLimits<Subject> {
   const source: CandidateSource & { readonly options: CandidateOptions<Subject> } = {
     options,
-    read: (owner, option) => readCandidate(owner, option, options),
+    read(owner, option) {
+      const entries = readCandidate(owner, option, options)
+      return (inForce) => withKeysOf(inForce, entries)
+    },
     create: createCandidate,
   }
   return { [CANDIDATE]: source }

@@ -1,7 +1,7 @@
 import type { Policy } from '../../policies/policy.js'
 import { policyFromSpec } from '../../policies/policy-from-spec.js'
 import type { PolicyOfSpec } from '../../policies/policy-kinds.js'
-import { baseOf, FIELDS } from '../../policies/spec.js'
+import { baseOf, KINDS } from '../../policies/spec.js'
 import { weakMemo } from '../../util/memo.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { show } from '../../util/validate.js'
@@ -15,7 +15,7 @@ const MIN_POLICIES = 1000
  * policies.
  */
 export const policyText = /* @__PURE__ */ weakMemo(({ spec }: Policy): string => {
-  if (Object.hasOwn(FIELDS, baseOf(spec).kind)) return JSON.stringify(spec)
+  if (Object.hasOwn(KINDS, baseOf(spec).kind)) return JSON.stringify(spec)
   throw new TypeError(
     `only policies that headgate made can be sent to another process, got ${show(spec.kind)}`,
   )

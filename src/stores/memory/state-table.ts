@@ -108,9 +108,7 @@ export class StateTable {
 
   /** Returns a copy of a key's state. Throws a `StoreError` for one that is not of the policy. */
   read(key: string, policy: Policy): State | undefined {
-    const low = this.keyHash.hash(key)
-    const page = this.pages.pageOf(this.keyHash.high)
-    const slot = page.find(this.keyHash.high, low)
+    const { page, slot } = this.#find(key)
     if (slot < 0) return undefined
     const state = this.#readSlot(page, slot, policy, key)
     return state === this.#buffer ? state.slice() : state
@@ -127,17 +125,13 @@ export class StateTable {
    * fresh, since another policy may have written that.
    */
   putRefunded(key: string, policy: Policy, state: State, nowMs: number): void {
-    const low = this.keyHash.hash(key)
-    const page = this.pages.pageOf(this.keyHash.high)
-    const slot = page.find(this.keyHash.high, low)
+    const { page, slot } = this.#find(key)
     const share = shareLeft(policy, policy.take(state, nowMs, 0).remaining)
     page.write(slot, state, page.freshAt(slot), share + (page.markAt(slot) & BY_SYSTEM_CLOCK))
   }
 
   forget(key: string): void {
-    const low = this.keyHash.hash(key)
-    const page = this.pages.pageOf(this.keyHash.high)
-    const slot = page.find(this.keyHash.high, low)
+    const { page, slot } = this.#find(key)
     if (slot < 0) return
     this.pages.remove(page, slot)
     this.size--
@@ -161,6 +155,14 @@ export class StateTable {
   #sweep(nowMs: number): void {
     for (; this.#unswept >= CHARGES_PER_SWEEP; this.#unswept -= CHARGES_PER_SWEEP)
       this.size -= this.#hand.sweep(nowMs)
+  }
+
+  /** Returns where the state of a key is; the slot is -1 if it has none. */
+  #find(key: string): { readonly page: Page; readonly slot: number } {
+    const low = this.keyHash.hash(key)
+    const { high } = this.keyHash
+    const page = this.pages.pageOf(high)
+    return { page, slot: page.find(high, low) }
   }
 
   #readSlot(page: Page, slot: number, policy: Policy, key: string): State {
