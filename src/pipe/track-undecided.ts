@@ -1,3 +1,4 @@
+import type { Cause } from '../policies/judge-denials.js'
 import {
   type Charge,
   type ChargeResult,
@@ -25,7 +26,7 @@ import {
   withoutMarks,
 } from './undecided-charge.js'
 import { undecidedLedgerOf } from './undecided-ledger.js'
-import { type Cause, excuseOf, untilDecided } from './undecided-units.js'
+import { untilDecided } from './undecided-units.js'
 
 /** The result of a charge whose outcome is known only later. */
 export interface TrackedResult extends ChargeResult {
@@ -161,11 +162,12 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
     const denial = denialOf(withoutMarks(charge, result), causes)
     return catchMaybe(
       () =>
-        thenMaybe(countedParts(parts, result, causes), (counted) => {
-          if (counted === undefined) return denial
+        thenMaybe(judge(parts, result, causes), (counts) => {
+          if (!counts.includes(true)) return denial
+          const counted = uncountedParts(parts).map((part, i) => (counts[i] && parts[i]) || part)
           return recharge(parts, counted, (again, latest) => {
             const latestCauses = causesOf(again, latest, ledger).map((cause, i) =>
-              counted[i] === parts[i] && cause !== undefined ? 'decided' : cause,
+              counts[i] && cause !== undefined ? 'decided' : cause,
             )
             return denialOf(withoutMarks(again, latest), latestCauses)
           })
@@ -174,39 +176,24 @@ export function trackUndecided(pipe: Pipe, store: Store): Pipe {
     )
   }
 
-  /**
-   * Returns the parts of a denied charge with the bans that count the denial; `undefined` if none does. A
-   * ban counts denials by units of known outcome, and disputed denials without an excuse.
-   */
-  function countedParts(
+  /** Returns for each part of a denied charge whether its ban has to count the denial. */
+  function judge(
     parts: readonly Part[],
     result: ChargeResult,
     causes: readonly (Cause | undefined)[],
-  ): MaybePromise<readonly Part[] | undefined> {
-    const disputed = parts.filter(({ policy }, i) => policy.uncounted && causes[i] === 'disputed')
-    return thenMaybe(areExcused(disputed), (excused) => {
-      const uncounted = uncountedParts(parts)
-      const counted = parts.map((part, i) => {
-        const isDecided = causes[i] === 'decided' || (causes[i] === 'disputed' && !excused)
-        const counts = part.policy.uncounted && isDecided && (!result.parts[i]?.isBanned || restarts(part))
-        return counts ? part : (uncounted[i] ?? part)
-      })
-      return counted.some((part, i) => part !== uncounted[i]) ? counted : undefined
+  ): MaybePromise<readonly boolean[]> {
+    const judgeDenials = parts.find(({ policy }) => policy.judgeDenials)?.policy.judgeDenials
+    if (judgeDenials === undefined) return []
+    const denied = parts.map(({ key, policy }, i) => {
+      const isBanned = result.parts[i]?.isBanned === true
+      return { key, policy, cause: causes[i], isBanned }
     })
-  }
-
-  function areExcused(disputed: readonly Part[]): MaybePromise<boolean> {
-    if (disputed.length === 0) return true
-    const charge: Charge = { type: 'charge', parts: disputed.map(excuseOf) }
-    return thenMaybe(request(pipe, charge), ({ allowed }) => allowed)
+    return judgeDenials(denied, (excuses) =>
+      thenMaybe(request<Charge>(pipe, { type: 'charge', parts: excuses }), ({ allowed }) => allowed),
+    )
   }
 
   return { send: sendFor(send) }
-}
-
-/** Returns whether an attempt during a ban of this limit restarts the ban. */
-function restarts({ policy: { spec } }: Part): boolean {
-  return spec.kind === 'ban' && spec.onAttempt === 'restart'
 }
 
 /** Returns a denial. Limits that only undecided units exceed get a short retry time. */

@@ -1,3 +1,4 @@
+import type { Cause } from '../policies/judge-denials.js'
 import type { Policy } from '../policies/policy.js'
 import {
   type Charge,
@@ -7,7 +8,7 @@ import {
   uncountedParts,
 } from '../stores/operation.js'
 import type { UndecidedLedger, UndecidedUnits } from './undecided-ledger.js'
-import { type Cause, causeOf, markedUnits } from './undecided-units.js'
+import { causeOf, markedUnits } from './undecided-units.js'
 
 /** The undecided units of a part. A mark in the store shows them to other processes, if those must know. */
 interface UndecidedPart {

@@ -14,6 +14,7 @@ import {
   splitState,
   strike,
 } from './ban-escalation.js'
+import { judgeDenials } from './judge-denials.js'
 import { isPolicy, type Policy, type State, type Step } from './policy.js'
 import type { BaseSpec } from './spec.js'
 
@@ -176,7 +177,10 @@ function makeBan(base: Policy, rules: BanRules): Policy {
     ...(base.shift && { shift: base.shift }),
     debt: base.debt ?? 0,
     isBan: true,
-    ...(rules.after > 0 && { uncounted: makeBan(base, { ...rules, after: 0, onAttempt: 'nothing' }) }),
+    ...(rules.after > 0 && {
+      uncounted: makeBan(base, { ...rules, after: 0, onAttempt: 'nothing' }),
+      judgeDenials,
+    }),
     longestBanMs: longestOf(rules),
     take,
     refund: (state, nowMs, ...taken) =>

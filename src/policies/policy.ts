@@ -1,5 +1,6 @@
 import { weakMemo } from '../util/memo.js'
 import type { PeriodAt } from './calendar.js'
+import type { JudgeDenials } from './judge-denials.js'
 import { isSpec, type PolicySpec, signatureOfSpec } from './spec.js'
 
 /**
@@ -140,6 +141,11 @@ export interface Policy {
   readonly isBan?: boolean
   /** With `isBan`: the same policy, except that it counts no denials. Absent if it already counts none. */
   readonly uncounted?: Policy
+  /**
+   * With `uncounted`: decides which bans count the denial of a charge whose outcome was awaited. See
+   * `judgeDenials`.
+   */
+  readonly judgeDenials?: JudgeDenials
   /** With `isBan`: the length of the longest ban. */
   readonly longestBanMs?: number
   /** With `isBan`: returns the state with a ban of `forMs`, at most `longestBanMs`. Never shortens a ban. */
