@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { isObject } from '../util/values.js'
 
 /**
  * Calls `listener` right before the headers of a response are sent. By then, the status and the headers are
@@ -13,7 +14,7 @@ export function beforeHeaders(res: ServerResponse, listener: () => unknown): voi
     if (!isDue || res.headersSent) return writeHead.call(this, status, ...rest)
     if (res.statusCode !== status) res.statusCode = status
     const message = rest.filter((arg) => typeof arg === 'string').slice(0, 1)
-    const headers = rest.find((arg) => typeof arg === 'object' && arg !== null)
+    const headers = rest.find(isObject)
     if (headers !== undefined) setHeaders(res, headers)
     isDue = false
     listener()

@@ -1,5 +1,6 @@
 import type { Decision } from '../limiter/decision.js'
 import { wrongOption } from '../util/validate.js'
+import { isObject } from '../util/values.js'
 import { preferredType } from './accept.js'
 import { wholeSeconds } from './quota-headers.js'
 
@@ -66,8 +67,7 @@ function messageBody(message: string | object): DenialBody {
 /** Reads the option `message`. Throws a `TypeError` if JSON cannot hold it. */
 export function readMessage(owner: string, option: string, message: unknown): DenialBody {
   try {
-    if (typeof message === 'string' || (typeof message === 'object' && message !== null))
-      return messageBody(message)
+    if (typeof message === 'string' || isObject(message)) return messageBody(message)
   } catch {
     // JSON.stringify throws for a cycle and for a bigint: reported below, with the fix.
   }

@@ -1,4 +1,5 @@
 import { type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
+import { isObject } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { KeyFunction } from './key-types.js'
 import { NotRequestError } from './request.js'
@@ -188,7 +189,7 @@ export function markIdentities<K extends KeyFunction<never>>(key: K): K {
 
 /** Emits a process warning, once, if a key function returned an object: probably a mistake in it. */
 export function warnOfObject<Subject>(key: KeyFunction<Subject>, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+  if (!isObject(value) || Array.isArray(value)) return
   warnOnce(
     'HEADGATE_OBJECT_AS_KEY',
     `headgate: the key function ${key.name || '(anonymous)'} returned an object, so the request counts by its IP ` +

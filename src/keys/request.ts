@@ -61,7 +61,7 @@ export function asRequest(subject: unknown): RequestLike {
  * value that is not an object: all such subjects would share one bucket.
  */
 export function requestOf(owner: string, subject: unknown): RequestLike {
-  if (typeof subject === 'object' && subject !== null) return asRequest(subject)
+  if (isObject(subject)) return asRequest(subject)
   throw notRequest(owner, subject)
 }
 
@@ -83,7 +83,7 @@ export function notRequest(owner: string, subject: unknown): NotRequestError {
  */
 export function headerOf(subject: unknown, name: string): string | undefined {
   const { headers } = asRequest(subject)
-  if (typeof headers !== 'object' || headers === null) return undefined
+  if (!isObject(headers)) return undefined
   const { get }: { readonly get?: unknown } = headers // a string if a client sent a header of that name
   const value: unknown =
     typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]

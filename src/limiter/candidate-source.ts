@@ -1,4 +1,5 @@
 import { wrongKind } from '../util/validate.js'
+import { isObject } from '../util/values.js'
 import type { createCandidate } from './candidate/candidate.js'
 import type { CandidateOptions } from './options.js'
 import type { Entry } from './read-limits.js'
@@ -30,7 +31,7 @@ export interface CandidateSettings extends Pick<CandidateSource, 'create'> {
 
 /** Reads the option `candidate`. Throws a `TypeError` for a value that is not from `candidateLimits`. */
 export function readCandidateOption(owner: string, option: string, value: unknown): CandidateSettings {
-  if (typeof value === 'object' && value !== null && CANDIDATE in value) {
+  if (isObject(value) && CANDIDATE in value) {
     const { read, create } = value[CANDIDATE] as CandidateSource
     return { entriesBeside: read(owner, option), create }
   }

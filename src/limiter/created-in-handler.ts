@@ -3,7 +3,7 @@ import { afterTurn } from '../util/defer.js'
 import { processWide } from '../util/process-wide.js'
 import { RecentMap } from '../util/recent-map.js'
 import { userLine } from '../util/user-line.js'
-import { fieldsOf } from '../util/values.js'
+import { fieldsOf, isObject } from '../util/values.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { Watch } from './watch-charges.js'
 
@@ -85,5 +85,5 @@ function textOf(subject: unknown): string | undefined {
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.iterator in value
+  return isObject(value) && Symbol.iterator in value
 }

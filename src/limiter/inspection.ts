@@ -1,5 +1,6 @@
 import { request } from '../pipe/pipe.js'
 import type { Store } from '../stores/store.js'
+import { isObject } from '../util/values.js'
 import type { Listing } from './access-rules.js'
 import type { CandidateClients } from './candidate/candidate-report.js'
 import type { MiddlewareLimiter } from './limiter.js'
@@ -45,7 +46,7 @@ export function registerForInspection<Subject>(limiter: object, parts: LimiterPa
 
 /** Returns the parts of a limiter, or `undefined` for any other value. */
 export function partsOf<Subject>(limiter: unknown): LimiterParts<Subject> | undefined {
-  if (typeof limiter !== 'object' || limiter === null) return undefined
+  if (!isObject(limiter)) return undefined
   const { [INSPECTION]: parts }: { readonly [INSPECTION]?: LimiterParts<Subject> } = limiter
   return parts
 }

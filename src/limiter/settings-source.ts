@@ -1,4 +1,5 @@
 import { wrongKind } from '../util/validate.js'
+import { isObject } from '../util/values.js'
 import type { Mode } from './access-rules.js'
 import type { createCandidate } from './candidate/candidate.js'
 import type { LimiterCore } from './core.js'
@@ -68,7 +69,7 @@ export function documentSourceOf(source: SettingsSource): DocumentSource {
 
 /** Returns the value if it is settings. Throws a `TypeError` for anything else. */
 export function readSettings(owner: string, option: string, value: unknown): SettingsSource {
-  if (typeof value === 'object' && value !== null && FOLLOW in value) return value as SettingsSource
+  if (isObject(value) && FOLLOW in value) return value as SettingsSource
   throw wrongKind(
     owner,
     option,

@@ -64,7 +64,7 @@ export function readRows<R extends Rows, D extends Rules<Settings<R>>>(
 ): Read<R, D> {
   const optionNames = Object.keys(rows)
   const place = path === undefined ? owner : `${owner}: ${path}`
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  if (!isObject(options) || Array.isArray(options)) {
     const fix = objectFix ?? `Known options: ${optionNames.join(', ')}.`
     throw path === undefined
       ? wrongKind(owner, 'options', 'an object', options, fix)

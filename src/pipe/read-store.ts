@@ -2,7 +2,7 @@ import { localStatesOf } from '../stores/shared/local-states.js'
 import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { wrongKind } from '../util/validate.js'
-import { hasMethods } from '../util/values.js'
+import { hasMethods, isObject } from '../util/values.js'
 import { remoteSupportOf } from './remote-support.js'
 
 const FIX =
@@ -21,7 +21,7 @@ export function readStore(owner: string, option: string, store: unknown): Store 
 function fixFor(value: unknown): string {
   if (isStore(value)) return "Write customStore({ name, apply }), from 'headgate/store'."
   if (typeof value === 'function' && /Store$/.test(value.name)) return `Call it: ${value.name}(client).`
-  if (typeof value !== 'object' || value === null) return FIX
+  if (!isObject(value)) return FIX
   if (hasMethods(value, 'increment', 'decrement'))
     return `It is a store of express-rate-limit, which only headgate/express-rate-limit accepts. ${FIX}`
   return FIX

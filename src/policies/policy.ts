@@ -1,4 +1,5 @@
 import { weakMemo } from '../util/memo.js'
+import { isObject } from '../util/values.js'
 import type { PeriodAt } from './calendar.js'
 import type { JudgeDenials } from './judge-denials.js'
 import { isSpec, type PolicySpec, signatureOfSpec } from './spec.js'
@@ -173,7 +174,7 @@ export function isSamePolicy(a: Policy, b: Policy): boolean {
 
 /** Returns whether a value has what a policy needs, including what `holdsUnits` and `isBan` need. */
 export function isPolicy(value: unknown): value is Policy {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   const fields: Partial<Record<keyof Policy, unknown>> = value
   const { spec, take, refund, clampToNow, scale, width } = fields
   const { holdsUnits, ttlMs, renew, isBan, longestBanMs, block, bannedForMs } = fields

@@ -1,3 +1,4 @@
+import { isObject } from '../util/values.js'
 /** What happens to the units in use when the numbers of a limit change. */
 export type OnChange = 'keep' | 'reset'
 
@@ -226,7 +227,7 @@ export function baseOf(spec: PolicySpec): Exclude<PolicySpec, BanSpec> {
 
 /** Returns whether a value is a spec: a kind, its numbers, and the periods of a quota. */
 export function isSpec(value: unknown): value is PolicySpec {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   const { kind, ...fields }: Readonly<Record<string, unknown>> = { ...value }
   if (kind === 'ban') return isSpec(fields.base)
   if (typeof kind !== 'string') return false

@@ -1,4 +1,5 @@
 import { escapeUnprintable } from './printable.js'
+import { isObject } from './values.js'
 
 /** Returns whether a text looks like `scheme://…` or `user:password@…`. */
 function looksLikeCredential(text: string): boolean {
@@ -20,7 +21,7 @@ function spell(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'function') return value.name ? `function ${value.name}` : 'a function'
   if (Array.isArray(value)) return `an array of ${value.length}`
-  if (typeof value === 'object' && value !== null) return 'an object'
+  if (isObject(value)) return 'an object'
   return String(value)
 }
 

@@ -3,7 +3,7 @@ import type { Decision } from '../../limiter/decision.js'
 import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wrongKind } from '../../util/validate.js'
-import { fieldsOf } from '../../util/values.js'
+import { fieldsOf, isObject } from '../../util/values.js'
 import { exchangeOf } from './exchange.js'
 import { failExchange } from './finish.js'
 import { checkResponse, type ExchangeLimit, isResponse } from './limit.js'
@@ -84,7 +84,7 @@ function checkRequest(owner: string, request: Request): void {
 const OF_REQUEST = ['method', 'url', 'headers', 'socket', 'baseUrl'] as const
 
 function checkInfo(owner: string, info: FetchInfo): void {
-  if (typeof info !== 'object' || info === null)
+  if (!isObject(info))
     throw wrongKind(owner, 'info', 'an object', info, 'Pass what the platform knows, such as { ip }.')
   const property = OF_REQUEST.find((name) => info[name] !== undefined)
   if (property === undefined) return

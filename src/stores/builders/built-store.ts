@@ -1,5 +1,6 @@
 import { callback } from '../../options/option-table.js'
 import { wrongKind, wrongOption } from '../../util/validate.js'
+import { isObject } from '../../util/values.js'
 import { applyBy, type Run } from '../shared/run-operations.js'
 import { checkBatching, checkDefaultTimeout } from '../shared/validate.js'
 import type { Batching, Store } from '../store.js'
@@ -27,8 +28,7 @@ export const COMMON_ROWS = {
   batching(owner: string, option: string, value: unknown = DEFAULT_BATCHING): Batching | false {
     if (value === false) return value
     const fix = 'Write batching: { maxKeys: 256, maxInFlight: 2 }.'
-    if (typeof value !== 'object' || value === null)
-      throw wrongKind(owner, option, 'an object or false', value, fix)
+    if (!isObject(value)) throw wrongKind(owner, option, 'an object or false', value, fix)
     checkBatching(owner, value)
     return value
   },
@@ -46,7 +46,7 @@ export const COMMON_ROWS = {
 /** Creates a row for an object. `fix` shows how to write it. */
 function optionalObject<T extends object>(fix: string) {
   return (owner: string, option: string, value: unknown): T | undefined => {
-    if (value === undefined || (typeof value === 'object' && value !== null)) return value as T | undefined
+    if (value === undefined || isObject(value)) return value as T | undefined
     throw wrongKind(owner, option, 'an object', value, fix)
   }
 }

@@ -1,4 +1,4 @@
-import { hasMethods } from '../../util/values.js'
+import { hasMethods, isObject } from '../../util/values.js'
 import { commandTransport } from './command-transport.js'
 import { disconnectedError } from './errors.js'
 import { TEXT_REPLIES } from './text-replies.js'
@@ -14,7 +14,7 @@ export interface BunRedisClient {
 }
 
 export function isBunRedis(value: unknown): value is BunRedisClient {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   const { connected }: { readonly connected?: unknown } = value
   return typeof connected === 'boolean' && hasMethods(value, 'send', 'connect', 'getBuffer')
 }

@@ -1,4 +1,4 @@
-import { hasMethods } from '../../util/values.js'
+import { hasMethods, isObject } from '../../util/values.js'
 import { messageOf, StoreError } from '../store-error.js'
 import { commandTransport } from './command-transport.js'
 import type { Transport } from './transport.js'
@@ -17,7 +17,7 @@ export interface GlideRedisClient {
 }
 
 export function isGlide(value: unknown): value is GlideRedisClient {
-  return typeof value === 'object' && value !== null && hasMethods(value, 'customCommand', 'invokeScript')
+  return isObject(value) && hasMethods(value, 'customCommand', 'invokeScript')
 }
 
 /** Creates the transport to one server or to a Cluster. GLIDE never sends a command again. */

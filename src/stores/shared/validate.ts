@@ -1,4 +1,5 @@
 import { show, wrongOption } from '../../util/validate.js'
+import { isObject } from '../../util/values.js'
 import type { Batching, Store } from '../store.js'
 
 /** A value from outside: any of its fields may be missing or of another type. */
@@ -6,15 +7,14 @@ export type Unchecked<T> = { readonly [Name in keyof T]?: unknown }
 
 /** Returns whether a value has what a store needs. */
 export function isStore(value: unknown): value is Store {
-  if (typeof value !== 'object' || value === null) return false // a function has a name and `apply`
+  if (!isObject(value)) return false // a function has a name and `apply`
   const { name, apply }: Unchecked<Store> = value
   return typeof name === 'string' && typeof apply === 'function'
 }
 
 /** Throws a `TypeError` for a batching by which operations would never leave. */
 export function checkBatching(owner: string, batching: unknown): asserts batching is Batching {
-  if (typeof batching !== 'object' || batching === null)
-    throw new TypeError(`${owner}: batching must be an object, got ${show(batching)}.`)
+  if (!isObject(batching)) throw new TypeError(`${owner}: batching must be an object, got ${show(batching)}.`)
   const { maxKeys, maxInFlight, maxPending, stallTimeoutMs }: Unchecked<Batching> = batching
   for (const [name, value] of Object.entries({ maxKeys, maxInFlight, maxPending, stallTimeoutMs })) {
     const isOptional = name === 'maxPending' || name === 'stallTimeoutMs'

@@ -1,4 +1,4 @@
-import { hasMethods } from '../../../util/values.js'
+import { hasMethods, isObject } from '../../../util/values.js'
 import { warnOnce } from '../../../util/warn-once.js'
 
 /** The options to send each command with. They take the place of the client's options. */
@@ -97,7 +97,7 @@ export function isNodeRedisCluster(value: unknown): value is NodeRedisClusterCli
 }
 
 function isClient(value: unknown, ...methods: readonly string[]): value is object {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   const { isOpen }: { readonly isOpen?: unknown } = value
   return typeof isOpen === 'boolean' && hasMethods(value, 'on', 'listenerCount', ...methods)
 }
