@@ -7,7 +7,7 @@ import { ServingObject, STORE_NAME } from './serving-object.js'
 
 /**
  * Creates a class like `LimitsObject` with the code of only these kinds of policies. A Worker with one kind
- * is up to 16 kB smaller. Name the kind of each policy that your limits use. Limits without a policy need
+ * is up to 17 kB smaller. Name the kind of each policy that your limits use. Limits without a policy need
  * `tokenBucketKind`. Bans need `banKind` and the kind of the policy in the ban.
  *
  * Operations with any other policy fail, and the error names its kind. Throws a `TypeError` for values that
