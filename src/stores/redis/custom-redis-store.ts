@@ -3,6 +3,7 @@ import { wrongOption } from '../../util/validate.js'
 import type { Store } from '../store.js'
 import { repliesIn } from './client-replies.js'
 import { type CommandWords, commandTransport } from './command-transport.js'
+import { hintFor } from './hints.js'
 import { serversOver } from './servers.js'
 import { storeOver } from './store-over.js'
 import { TEXT_REPLIES } from './text-replies.js'
@@ -63,5 +64,5 @@ export function customRedisStore(options: CustomRedisStoreOptions): Store {
     hasSlots: cluster,
     textReplies: TEXT_REPLIES,
   })
-  return storeOver(owner, serversOver('redis', options, transport))
+  return storeOver(owner, serversOver('redis', options, transport, hintFor))
 }

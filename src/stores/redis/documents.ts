@@ -1,7 +1,6 @@
 import type { Documents, StoredDocument } from '../documents.js'
 import { textVersion } from '../shared/text-version.js'
 import { asStoreError, messageOf, type StoreError } from '../store-error.js'
-import { hintFor } from './hints.js'
 import type { Servers } from './servers.js'
 import type { Command } from './transport.js'
 
@@ -26,7 +25,9 @@ redis.call('hset', KEYS[1], 'version', ARGV[2], 'text', ARGV[3])
 return 1`
 
 /** Keeps each document in a hash, so that a reader can fetch the version without the text. */
-export function redisDocuments({ name, transport: { slotOf, send } }: Servers): Documents {
+export function redisDocuments(servers: Servers): Documents {
+  const { slotOf, send } = servers.transport
+
   async function run(firstKey: number, ...commands: readonly Command['words'][]): Promise<unknown[]> {
     const toSend = commands.map((words): Command => {
       return { shard: slotOf(words[firstKey] ?? ''), words, firstKey, keyCount: 1 }
@@ -34,7 +35,7 @@ export function redisDocuments({ name, transport: { slotOf, send } }: Servers): 
     try {
       return await Promise.all(send(toSend).map(orOtherType))
     } catch (cause) {
-      throw documentError(name, cause)
+      throw documentError(servers, cause)
     }
   }
 
@@ -75,11 +76,11 @@ async function orOtherType(reply: Promise<unknown>): Promise<unknown> {
 }
 
 /** Returns the error of a command. If the user lacks a permission, sending the command again does not help. */
-function documentError(store: string, cause: unknown): StoreError {
+function documentError({ name, hintOf }: Servers, cause: unknown): StoreError {
   const message = messageOf(cause)
-  return asStoreError(store, cause, {
+  return asStoreError(name, cause, {
     replied: message.startsWith('NOPERM'),
-    hint: hintFor(message),
+    hint: hintOf(message),
   })
 }
 

@@ -1,6 +1,10 @@
 import { asStoreError, atServer, messageOf, StoreError } from '../store-error.js'
 import { hasTls } from './connecting.js'
 import { hintFor } from './hints.js'
+import { replyHint } from './reply-hints.js'
+
+/** Returns the fix for the text of an error, if one is known. */
+export type HintOf = (message: string) => string | undefined
 
 /*
  * What an error says of the server and of the command. Redis begins an error reply with its code, in
@@ -27,10 +31,18 @@ const ERROR_REPLY = /^[A-Z]+ |^Too many Cluster redirections.*\b(MOVED|ASK|TRYAG
 const MIGRATING =
   /^(TRYAGAIN|MOVED|ASK|Too many Cluster redirections($|\. Last error: .*\b(MOVED|ASK|TRYAGAIN)\b))/
 
-/** Returns the error of a command; `replied` if a server has replied, since then it has done nothing. */
-export function commandError(store: string, cause: unknown, server?: string): StoreError {
+/**
+ * Returns the error of a command; `replied` if a server has replied, since then it has done nothing. `hintOf`
+ * returns the fix for its text.
+ */
+export function commandError(
+  store: string,
+  cause: unknown,
+  server?: string,
+  hintOf: HintOf = replyHint,
+): StoreError {
   const message = messageOf(cause)
-  const hint = server === undefined || !isRedirection(message) ? hintFor(message) : undefined
+  const hint = server === undefined || !isRedirection(message) ? hintOf(message) : undefined
   return atServer(asStoreError(store, cause, { replied: ERROR_REPLY.test(message), hint }), server)
 }
 

@@ -1,6 +1,7 @@
 import { weakMemo } from '../../util/memo.js'
 import type { Store } from '../store.js'
 import { type AnyRedisClient, transportOf } from './client.js'
+import { hintFor } from './hints.js'
 import { serversOver } from './servers.js'
 import { storeOver } from './store-over.js'
 
@@ -46,4 +47,6 @@ export function redisStore(client: AnyRedisClient): Store {
 }
 
 /** Stores that share a client also share their knowledge of its servers. */
-const serversOf = weakMemo((client: AnyRedisClient) => serversOver('redis', client, transportOf(client)))
+const serversOf = weakMemo((client: AnyRedisClient) =>
+  serversOver('redis', client, transportOf(client), hintFor),
+)

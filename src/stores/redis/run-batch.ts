@@ -170,7 +170,7 @@ function recover(servers: Servers, call: ScriptCall, cause: unknown, settle?: Se
     return runGroups(operations, alone, settle)
   }
   const server = servers.transport.serverOf?.(slot ?? 0)
-  return failAll(servers, operations, commandError(servers.name, cause, server))
+  return failAll(servers, operations, commandError(servers.name, cause, server, servers.hintOf))
 }
 
 /** Resolves with an error for each operation. */

@@ -2,6 +2,7 @@ import { recordResend, resentAtMs } from '../../pipe/client-notes.js'
 import { warnOnce } from '../../util/warn-once.js'
 import type { Run } from '../shared/run-operations.js'
 import type { Batching } from '../store.js'
+import type { HintOf } from './errors.js'
 import type { Transport } from './transport.js'
 
 /**
@@ -20,6 +21,8 @@ export interface Servers {
   readonly name: string
   readonly client: object
   readonly transport: Transport
+  /** Returns the fix for an error of the transport. */
+  readonly hintOf: HintOf
   /**
    * Through a client for one server, only one batch is in flight if the server has slots, or until a batch of
    * several operations has come back. Otherwise, a server with slots would reject several batches of the
@@ -35,13 +38,14 @@ export interface Servers {
 }
 
 /** Returns the servers to which a transport leads. */
-export function serversOver(name: string, client: object, transport: Transport): Servers {
+export function serversOver(name: string, client: object, transport: Transport, hintOf: HintOf): Servers {
   const batching = { ...BATCHING, ...transport.batching }
   const isCluster = transport.serverOf !== undefined || transport.hasSlots === true
   const servers = {
     name,
     client,
     transport,
+    hintOf,
     batching,
     hasSlots: isCluster,
     isProbed: isCluster,

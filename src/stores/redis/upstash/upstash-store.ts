@@ -3,6 +3,7 @@ import { wrongKind } from '../../../util/validate.js'
 import type { Store } from '../../store.js'
 import { StoreError } from '../../store-error.js'
 import { type CommandWords, commandTransport } from '../command-transport.js'
+import { replyHint } from '../reply-hints.js'
 import { serversOver } from '../servers.js'
 import { storeOver } from '../store-over.js'
 import { textReplies } from '../text-replies.js'
@@ -75,7 +76,9 @@ export function upstashStore(options: UpstashStoreOptions | UpstashRedisClient):
     batching: BATCHING,
     textReplies: REPLIES,
   })
-  return storeOver('upstashStore', serversOver('upstash', options, transport), { defaultTimeoutMs: 1000 })
+  return storeOver('upstashStore', serversOver('upstash', options, transport, replyHint), {
+    defaultTimeoutMs: 1000,
+  })
 }
 
 function postBy(options: UpstashStoreOptions): PostCommands {

@@ -1,6 +1,7 @@
 import { fixedWindow } from 'headgate'
 import type { Charge } from 'headgate/store'
 import { commandError } from '../../../../src/stores/redis/errors.js'
+import { replyHint } from '../../../../src/stores/redis/reply-hints.js'
 import { runBatch } from '../../../../src/stores/redis/run-batch.js'
 import type { Servers } from '../../../../src/stores/redis/servers.js'
 import type { Command } from '../../../../src/stores/redis/transport.js'
@@ -15,6 +16,7 @@ const clusterAt = (transport: object): Servers => ({
   name: 'redis',
   client: {},
   transport: transport as Servers['transport'],
+  hintOf: replyHint,
   batching: { maxKeys: 256, maxInFlight: 2 },
   hasSlots: true,
   isProbed: true,
