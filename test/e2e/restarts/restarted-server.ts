@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { bundle } from '../../support/servers/bundle.js'
 import { freePort } from '../../support/servers/ports.js'
 import { until } from '../../support/servers/wait.js'
@@ -11,7 +12,11 @@ import { codeUnder, writeCode } from '../recipes/recipe.js'
 /** A server of the docs whose counts go on in the next process. */
 export interface RestartedServer {
   readonly port: number
+  /** The file of its dump. */
+  readonly file: string
   start(): Promise<void>
+  /** Starts a process that must exit before it listens. Resolves with what it printed. */
+  startInVain(): Promise<string>
   /** Sends SIGTERM, and waits until the process has dumped its counts and exited. */
   stop(): Promise<void>
   remove(): Promise<void>
@@ -29,11 +34,19 @@ export async function restartedServer(page: string, end = ''): Promise<Restarted
   const recipe = writeCode(`${code}\n${end}`)
   const program = await bundle(recipe.file).finally(recipe.remove)
   const file = join(program.folder, 'limits.dump')
+  const env = { ...process.env, LIMITS_FILE: file }
   let child: ChildProcess | undefined
   return {
     port,
+    file,
+    async startInVain() {
+      const failing = promisify(execFile)(process.execPath, [program.path], { env })
+      return failing.then(
+        () => Promise.reject(new Error('The server ended without an error.')),
+        ({ stderr }: { stderr: string }) => stderr,
+      )
+    },
     async start() {
-      const env = { ...process.env, LIMITS_FILE: file }
       child = spawn(process.execPath, [program.path], { env, stdio: ['ignore', 'inherit', 'inherit'] })
       await until('the server listens', () => isListening(port))
       expect(existsSync(file)).toBe(false) // a dump is used once
@@ -46,7 +59,7 @@ export async function restartedServer(page: string, end = ''): Promise<Restarted
     },
     async remove() {
       child?.kill('SIGKILL')
-      rmSync(file, { force: true })
+      for (const each of [file, `${file}.used`]) rmSync(each, { force: true })
       await program.remove()
     },
   }

@@ -1,3 +1,4 @@
-import { describeRestarts } from './describe-restarts.js'
+import { describeRefusedDumps, describeRestarts } from './describe-restarts.js'
 
 describeRestarts(10, 1)
+describeRefusedDumps()

@@ -25,12 +25,15 @@ const OWNER = 'restoreMemory'
  *
  * @example
  * ```ts
- * import { existsSync, readFileSync } from 'node:fs'
+ * import { existsSync, readFileSync, renameSync } from 'node:fs'
  * import { memoryStore, restoreMemory } from 'headgate'
  *
  * const store = memoryStore()
- * const path = '/var/lib/app/limits'
- * if (existsSync(path)) restoreMemory(store, readFileSync(path))
+ * const file = '/var/lib/app/limits'
+ * if (existsSync(file)) {
+ *   renameSync(file, `${file}.used`) // counts that are used twice would be too low
+ *   restoreMemory(store, readFileSync(`${file}.used`))
+ * }
  * ```
  */
 export function restoreMemory(store: Store, bytes: Uint8Array): void {
