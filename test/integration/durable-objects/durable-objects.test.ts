@@ -55,7 +55,8 @@ describe('the page', () => {
     'an allowed charge, of one limit or several of one client': ['a charge', 'a charge of three limits'],
     'a denied charge, or one of cost 0': ['a denied charge', 'a charge of cost 0'],
     'a refund': ['a refund'],
-    'a charge with `writeDelay`': ['a charge with writeDelay'],
+    'an allowed charge with `writeDelay`': ['the first charge with writeDelay'],
+    'a further one of the same client before it is written': ['the next charge with writeDelay'],
   }
 
   test('says what decisions cost', async () => {

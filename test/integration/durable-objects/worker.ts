@@ -131,7 +131,8 @@ async function costs(env: Env): Promise<Record<string, Cost>> {
     ['a refund', store, { type: 'refund', key: keyOf('api'), policy, cost: 1, takenAtMs }],
     ['the first charge of three limits', store, { type: 'charge', parts: allThree(1) }],
     ['a charge of three limits', store, { type: 'charge', parts: allThree(1) }],
-    ['a charge with writeDelay', delayed, one(1)],
+    ['the first charge with writeDelay', delayed, chargeOf(keyOf('delayed'), policy)],
+    ['the next charge with writeDelay', delayed, chargeOf(keyOf('delayed'), policy)],
   ]
   const found: Record<string, Cost> = {}
   for (const [name, through, operation] of steps) {
