@@ -2,7 +2,6 @@
  * Runs the tests of the store contract in a worker or a child, and sends their results. Arguments: who owns the
  * counts, and which tests.
  */
-import { once } from 'node:events'
 import { clusterStore } from 'headgate/cluster'
 import { storeConformance } from 'headgate/testing'
 import { runCases } from '../../support/run-cases.js'
@@ -14,12 +13,15 @@ export type OwnerOrder = { readonly open: string } | { readonly advanceMs: numbe
 const [owner, extent] = process.argv.slice(2)
 let stores = 0
 
-async function order(message: OwnerOrder): Promise<void> {
-  process.send?.(message)
-  for (;;) {
-    const [reply] = await once(process, 'message')
-    if (reply === 'done') return // any other message is one of headgate's
-  }
+function order(message: OwnerOrder): Promise<void> {
+  return new Promise((resolve) => {
+    process.on('message', function listen(reply) {
+      if (reply !== 'done') return // it is one of headgate's
+      process.off('message', listen)
+      resolve()
+    })
+    process.send?.(message)
+  })
 }
 
 const cases = storeConformance({
