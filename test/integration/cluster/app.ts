@@ -50,12 +50,14 @@ const atOnce = { name: 'at-once', policy: concurrency({ limit: AT_ONCE, ttl: '1h
 const changing = { name: 'changing', limit: 5, window: '1h', key: all } as const
 
 function runPrimary(): void {
-  const portOf = async (worker: Worker): Promise<number> => {
-    for (;;) {
-      const [{ port }] = (await once(worker, 'message')) as [{ port?: number }]
-      if (port !== undefined) return port // any other message is one of headgate's
-    }
-  }
+  const portOf = (worker: Worker) =>
+    new Promise<number>((resolve) => {
+      worker.on('message', function listen({ port }: { port?: number }) {
+        if (port === undefined) return // it is one of headgate's
+        worker.off('message', listen)
+        resolve(port)
+      })
+    })
   const fork = async (): Promise<Started> => {
     const worker = cluster.fork()
     return { worker: worker.id, pid: worker.process.pid ?? 0, port: await portOf(worker) }
