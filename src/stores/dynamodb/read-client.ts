@@ -1,5 +1,5 @@
 import { wrongKind } from '../../util/validate.js'
-import type { Unchecked } from '../shared/validate.js'
+import { fieldsOf, hasMethods } from '../../util/values.js'
 import type { ItemRequests, TableRequests } from './client.js'
 import { checkConversion, type DynamoDbDocument, requestsOfDocuments } from './document-client.js'
 
@@ -25,11 +25,11 @@ const DOCUMENT_METHODS = ['get', 'put', 'update', 'delete'] as const
 
 /** Returns the requests of a client. Throws a `TypeError` for a value that lacks what the store needs. */
 export function readClient(value: unknown): ClientRequests {
-  if (hasMethods<DynamoDb>(value, METHODS)) {
+  if (isClient<DynamoDb>(value, METHODS)) {
     const check = attemptsCheck(value.config, 'new DynamoDB({ maxAttempts: 1 })')
     return { items: value, tables: value, check }
   }
-  if (hasMethods<DynamoDbDocument>(value, DOCUMENT_METHODS)) {
+  if (isClient<DynamoDbDocument>(value, DOCUMENT_METHODS)) {
     checkConversion(value)
     const check = attemptsCheck(value.config, 'DynamoDBDocument.from(new DynamoDBClient({ maxAttempts: 1 }))')
     return { items: requestsOfDocuments(value), check }
@@ -37,22 +37,15 @@ export function readClient(value: unknown): ClientRequests {
   throw clientError(value)
 }
 
-/** Returns whether a value is a client with these methods, most of which it inherits. */
-function hasMethods<C extends Pick<DynamoDb, 'config'>>(
-  value: unknown,
-  names: readonly (keyof C & string)[],
-): value is C {
-  const client: Unchecked<C> = value ?? {}
-  const { maxAttempts }: Unchecked<DynamoDb['config']> = client.config ?? {}
-  return typeof maxAttempts === 'function' && names.every((name) => typeof client[name] === 'function')
+/** Returns whether a value is a client of the SDK with these methods. */
+function isClient<C>(value: unknown, methods: readonly (keyof C & string)[]): value is C {
+  return hasMethods(value, ...methods) && hasMethods(fieldsOf(value).config, 'maxAttempts')
 }
 
 function clientError(value: unknown): TypeError {
-  const { send }: { readonly send?: unknown } = value ?? {}
-  const fix =
-    typeof send === 'function'
-      ? 'A DynamoDBClient or DynamoDBDocumentClient can only send commands. Write dynamodbStore(DynamoDBDocument.from(client)), with DynamoDBDocument from @aws-sdk/lib-dynamodb.'
-      : 'Write dynamodbStore(new DynamoDB({ maxAttempts: 1 })), with DynamoDB from @aws-sdk/client-dynamodb.'
+  const fix = hasMethods(value, 'send')
+    ? 'A DynamoDBClient or DynamoDBDocumentClient can only send commands. Write dynamodbStore(DynamoDBDocument.from(client)), with DynamoDBDocument from @aws-sdk/lib-dynamodb.'
+    : 'Write dynamodbStore(new DynamoDB({ maxAttempts: 1 })), with DynamoDB from @aws-sdk/client-dynamodb.'
   return wrongKind('dynamodbStore', 'client', 'a DynamoDB or DynamoDBDocument of AWS SDK 3', value, fix)
 }
 
