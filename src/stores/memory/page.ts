@@ -94,7 +94,8 @@ export class Page {
     this.#words[WORDS * slot + 7] = mark
     const second = state[1] as number // by index: to destructure an array would make a decision slower
     const isPacked = state.length === 2 && !Number.isNaN(second)
-    if (this.isWide(slot)) {
+    const wasWide = this.isWide(slot)
+    if (wasWide) {
       if (!isPacked && this.#wide?.replace(this.#positionAt(slot), state)) return
       this.#removeWide(slot)
     }
@@ -103,6 +104,7 @@ export class Page {
       this.#numbers[NUMBERS * slot + 1] = state[0] as number
       this.#numbers[NUMBERS * slot + 2] = second
     }
+    if (wasWide) this.#shrinkWide()
   }
 
   isWide(slot: number): boolean {
@@ -141,6 +143,12 @@ export class Page {
     return wide
   }
 
+  /** Frees the room of wide states that were removed. */
+  #shrinkWide(): void {
+    if (this.#wide?.used === 0) this.#wide = undefined
+    else if (this.#wide?.isSparse) this.#renewWide(0)
+  }
+
   freshAt(slot: number): number {
     return this.#floats[WORDS * slot + 6] as number
   }
@@ -173,8 +181,7 @@ export class Page {
     }
     this.#words[WORDS * hole] = 0
     this.states--
-    if (this.#wide?.used === 0) this.#wide = undefined
-    else if (this.#wide?.isSparse) this.#renewWide(0)
+    this.#shrinkWide()
   }
 
   /** Moves a state to another page. */

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { PAGE_SLOTS, type Page, SLOT_BYTES } from '../../../../src/stores/memory/page.js'
 import { PageTable } from '../../../../src/stores/memory/page-table.js'
@@ -251,3 +253,26 @@ test('no run of taken slots is as long as half a page', () => {
   }
   expect(longest).toBeLessThan(PAGE_SLOTS / 2)
 })
+
+test.each([
+  [1000, 1],
+  [1000, 2],
+])(
+  'states of %d numbers free their memory when they are replaced by %d, though none is removed',
+  (long, short) => {
+    setFlagsFromString('--expose-gc')
+    const gc: () => void = runInNewContext('gc')
+    const bytes = () => {
+      for (let i = 0; i < 2; i++) gc() // the first one may free memory late
+      return process.memoryUsage().arrayBuffers
+    }
+    const compared = new Compared((writes) => (writes < 500 * long ? long : short))
+    const before = bytes()
+    for (let i = 0; i < 500; i++) compared.set(i)
+    const full = bytes() - before
+    for (let i = 0; i < 500; i++) compared.set(i)
+    expect(full).toBeGreaterThan(8 * 500 * long)
+    expect(bytes() - before).toBeLessThan(full / 10)
+    compared.check()
+  },
+)
