@@ -92,8 +92,9 @@ export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
     if (versionstamp === (before?.stamp ?? null)) return false // another key has changed
     const { commits = [] } = isKvState(value) ? value : {}
     if (commits.includes(id)) return true
-    const last = before?.commits.at(-1)
-    const namesAllSince = commits.length < COMMITS || (last !== undefined && commits.includes(last))
+    // Commits are named in their order, so none that followed one that is still named was pushed out.
+    const namesAllSince =
+      commits.length < COMMITS || before?.commits.some((earlier) => commits.includes(earlier))
     if (versionstamp !== null && namesAllSince) return false
     throw new StoreError(
       'deno-kv',

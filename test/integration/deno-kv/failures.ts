@@ -129,6 +129,22 @@ const tests: Readonly<Record<string, (kv: TestKv) => Promise<void>>> = {
     assert.deepEqual([met, await remainingOf(other, policy, ['key'])], [2, [98]])
   },
 
+  async 'a commit that met another commit of the last writer is repeated, even if 16 processes wrote the key'(
+    kv,
+  ) {
+    const others = Array.from({ length: 16 }, () => denoKvStore(kv))
+    for (const other of others) await other.apply([chargeOf('key')])
+    let met = 0
+    const store = denoKvStore(
+      watched(kv, async (atomic) => {
+        if (met++ === 0) await others.at(-1)?.apply([chargeOf('key')])
+        return atomic.commit()
+      }).kv,
+    )
+    await chargeOne(store, part('key', policy))
+    assert.deepEqual([met, await remainingOf(store, policy, ['key'])], [2, [82]])
+  },
+
   async 'a lost reply is an unknown outcome, and not repeated'(kv) {
     const lost = watched(kv, async (atomic) => {
       await atomic.commit()
