@@ -55,12 +55,14 @@ function isKvState(value: unknown): value is KvState {
  */
 export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
   const pending = new Set<number>()
-  let processNumber: number | undefined
+  let processNumber = 0
   let count = 0
 
+  /** Returns a number that no commit had before: after the last one of a process number, it draws another. */
   function nextId(): number {
-    processNumber ??= Math.floor(Math.random() * 2 ** 32)
-    return processNumber * COMMITS_PER_PROCESS + (count++ % COMMITS_PER_PROCESS)
+    const index = count++ % COMMITS_PER_PROCESS
+    if (index === 0) processNumber = Math.floor(Math.random() * 2 ** 32)
+    return processNumber * COMMITS_PER_PROCESS + index
   }
 
   /** Whether this process has learned the outcome of a commit of its own, so no value needs to name it. */

@@ -145,6 +145,24 @@ const tests: Readonly<Record<string, (kv: TestKv) => Promise<void>>> = {
     assert.deepEqual([met, await remainingOf(store, policy, ['key'])], [2, [82]])
   },
 
+  async 'a commit is not taken for one that its process made 65,536 commits earlier'(kv) {
+    let isSent = true
+    const counted = watched(kv, async (atomic) => (isSent ? atomic.commit() : { ok: true }))
+    const commit = kvCommit(counted.kv, (key) => [key])
+    const version = async () => storedIn(await kv.get(['key']))?.version
+    const transactionOn = async () => ({
+      checks: [{ key: 'key', version: await version() }],
+      writes: [{ key: 'key', state: [1], ttlMs: 60_000 }],
+    })
+    assert.equal(await commit(await transactionOn()), true)
+    const late = await transactionOn()
+    isSent = false
+    for (let i = 1; i < 2 ** 16; i++) await commit(late)
+    isSent = true
+    assert.equal(await kvCommit(kv, (key) => [key])(await transactionOn()), true)
+    assert.equal(await commit(late), false)
+  },
+
   async 'a lost reply is an unknown outcome, and not repeated'(kv) {
     const lost = watched(kv, async (atomic) => {
       await atomic.commit()
