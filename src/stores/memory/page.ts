@@ -14,6 +14,8 @@ const WORDS = SLOT_BYTES / 4
 const NUMBERS = SLOT_BYTES / 8
 /** Wide states get room for more of them by this factor. */
 const WIDE_GROWTH = 1.5
+/** A state that has grown gets room for more numbers by this factor, so that a log is not moved at every charge. */
+const STATE_GROWTH = 1.25
 
 /**
  * A hash table of a fixed size by `low`, with linear probing. It has the states of all hashes in a range,
@@ -34,7 +36,7 @@ export class Page {
   readonly #numbers: Float64Array
   readonly #floats: Float32Array
   #wide: WideStates | undefined
-  /** How many numbers of wide states will be added soon. */
+  /** How many numbers wide states will take soon. */
   #expected = 0
 
   /** Creates an empty page, of at most full size. */
@@ -95,11 +97,14 @@ export class Page {
     const second = state[1] as number // by index: to destructure an array would make a decision slower
     const isPacked = state.length === 2 && !Number.isNaN(second)
     const wasWide = this.isWide(slot)
+    let room = state.length
     if (wasWide) {
-      if (!isPacked && this.#wide?.replace(this.#positionAt(slot), state)) return
+      const position = this.#positionAt(slot)
+      if (!isPacked && this.#wide?.replace(position, state)) return
+      if (room > (this.#wide as WideStates).lengthAt(position)) room = Math.ceil(STATE_GROWTH * room)
       this.#removeWide(slot)
     }
-    if (!isPacked) this.#addWide(slot, state, 0, state.length)
+    if (!isPacked) this.#addWide(slot, state, 0, state.length, room)
     else {
       this.#numbers[NUMBERS * slot + 1] = state[0] as number
       this.#numbers[NUMBERS * slot + 2] = second
@@ -116,11 +121,11 @@ export class Page {
     return this.#numbers[NUMBERS * slot + 1] as number
   }
 
-  /** Gives a slot without a state the wide one that begins in `from` at `start`. */
-  #addWide(slot: number, from: ArrayLike<number>, start: number, length: number): void {
+  /** Gives a slot without a state the wide one that begins in `from` at `start`, with room for it to grow. */
+  #addWide(slot: number, from: ArrayLike<number>, start: number, length: number, room = length): void {
     this.#numbers[NUMBERS * slot + 2] = 0
-    const wide = this.#wide?.hasRoomFor(length) ? this.#wide : this.#renewWide(1 + length)
-    this.#numbers[NUMBERS * slot + 1] = wide.add(from, start, length)
+    const wide = this.#wide?.hasRoomFor(room) ? this.#wide : this.#renewWide(WideStates.sizeOf(room))
+    this.#numbers[NUMBERS * slot + 1] = wide.add(from, start, length, room)
     this.#numbers[NUMBERS * slot + 2] = Number.NaN
   }
 
@@ -216,9 +221,9 @@ export class Page {
     return (this.#wide as WideStates).save(this.#positionAt(slot), numbers, at)
   }
 
-  /** Lets the first wide state make room for so many numbers more, so that later ones need not. */
-  expectWide(numbers: number): void {
-    this.#expected += numbers
+  /** Lets the first wide state make room also for one of this length, so that later ones need not. */
+  expectWide(length: number): void {
+    this.#expected += WideStates.sizeOf(length)
   }
 
   /** Adds a saved slot, and the wide state of `length` numbers, if there is one. The page must not be full. */

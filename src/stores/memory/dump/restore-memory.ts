@@ -97,7 +97,7 @@ function addStates(dump: Dump, table: StateTable, live: Int32Array): void {
   const { words, numbers } = dump
   const pageOf = (word: number) => table.pages.pageOf(words[word + 1] as number)
   forEachState(dump, live, (word, _, length) => {
-    if (length > 0) pageOf(word).expectWide(1 + length)
+    if (length > 0) pageOf(word).expectWide(length)
   })
   forEachState(dump, live, (word, start, length) => pageOf(word).load(words, word, numbers, start, length))
   table.size = live.length
