@@ -8,7 +8,10 @@ interface ProcessStore {
   end(): void
 }
 
-/** Connects a client of a driver, and loads no other. The driver of Valkey GLIDE is the path of its module. */
+/**
+ * Connects a client of a driver, and loads no other. The driver of Valkey GLIDE is the path of its module. A
+ * Cluster is found by the URL of one node.
+ */
 export async function openStore(url: string, driver: string): Promise<ProcessStore> {
   if (driver === 'ioredis 6' || driver === 'text') {
     const { Redis } = await import('ioredis')
@@ -17,6 +20,12 @@ export async function openStore(url: string, driver: string): Promise<ProcessSto
     const send = (commands: readonly CommandWords[]) => commands.map((words) => client.call(...words))
     const store = driver === 'text' ? customRedisStore({ send }) : redisStore(client)
     return { store, end: () => client.disconnect() }
+  }
+  if (driver === 'ioredis Cluster') {
+    const { Cluster } = await import('ioredis')
+    const client = new Cluster([url], { retryDelayOnFailover: 0 })
+    await client.ping()
+    return { store: redisStore(client), end: () => client.disconnect() }
   }
   if (driver === 'Bun') {
     const client = new (globalThis as unknown as WithBun).Bun.RedisClient(url)

@@ -1,0 +1,3 @@
+import { describeDynamodbExactness } from './exactness.js'
+
+describeDynamodbExactness('sample')
