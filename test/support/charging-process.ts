@@ -3,14 +3,14 @@ import type { Parts } from '../../src/testing/conformance/store-calls.js'
 import { chargeRepeatedly, newTally, type Tally } from './tally.js'
 
 /**
- * Charges until the parent process sends a message, or kills this one. The parent hears of each charge before
+ * Charges until the parent process sends `stop`, or kills this one. The parent hears of each charge before
  * it is sent, so it knows how many may have been counted.
  */
 export async function chargeForParent(store: Store, parts: Parts, callers: number): Promise<void> {
   const tally = newTally()
   let isStopped = false
-  process.once('message', () => {
-    isStopped = true
+  process.on('message', (message) => {
+    if (message === 'stop') isStopped = true // any other is the store's
   })
   const beforeSend = () => report(tally)
   await chargeRepeatedly(store, { parts, callers, tally, goesOn: () => !isStopped, beforeSend })

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { newTally, type Tally } from './tally.js'
+import { newTally, sumOf, type Tally } from './tally.js'
 
 /** A process that charges by `chargeForParent`. */
 export interface ChargingProcess {
@@ -15,7 +15,7 @@ export interface ChargingProcess {
 export function chargingProcess(child: ChildProcess): ChargingProcess {
   let tally = newTally()
   child.on('message', (message) => {
-    tally = message as Tally
+    if (isTally(message)) tally = message
   })
   const closed = once(child, 'close')
   return {
@@ -33,6 +33,23 @@ export function chargingProcess(child: ChildProcess): ChargingProcess {
     },
   }
 }
+
+/** Starts processes, ends each amid its charges once so many of them were allowed, and adds their tallies. */
+export async function endAt(
+  how: 'stop' | 'kill',
+  start: () => ChildProcess,
+  counts: readonly number[],
+): Promise<Tally> {
+  const ended = counts.map(async (count) => {
+    const charging = chargingProcess(start())
+    await charging.reports(({ allowed }) => allowed >= count)
+    return charging.end(how)
+  })
+  return sumOf(await Promise.all(ended))
+}
+
+/** Any other message is the store's. */
+const isTally = (message: unknown): message is Tally => 'sent' in (message as object)
 
 function failed(): never {
   throw new Error('the process has ended')

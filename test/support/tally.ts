@@ -29,6 +29,19 @@ export function faultsIn(tally: Tally, counted: number) {
   }
 }
 
+/** What became of charges while something failed, and what the store counted. */
+export type Losses = Readonly<Tally & ReturnType<typeof faultsIn> & Record<'unknown' | 'counted', number>>
+
+export const lossesOf = (tally: Tally, counted: number): Losses => ({
+  ...tally,
+  unknown: unknownIn(tally),
+  counted,
+  ...faultsIn(tally, counted),
+})
+
+/** Takes the losses of a test, and what failed in it. */
+export type RecordLosses = (failure: string, losses: Losses) => void
+
 interface Load {
   /** What each charge takes, or a function that returns it for the next charge. */
   readonly parts: Parts | (() => Parts)

@@ -6,7 +6,7 @@ import { openKv } from './open.js'
 
 const limit = 1_000_000
 const kv = await openKv(process.argv[2])
-const [remaining = 0] = await remainingOf(denoKvStore(kv), consecutive({ limit }), ['killed'])
+const [remaining = 0] = await remainingOf(denoKvStore(kv), consecutive({ limit }), ['charged'])
 kv.close()
 process.send?.(limit - remaining)
 process.disconnect()

@@ -2,16 +2,15 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../../e2e/package/run.js'
-import { chargingProcess } from '../../support/charging-processes.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
-import { faultsIn, sumOf } from '../../support/tally.js'
 import { type DenoPrograms, denoPrograms, startDeno } from './deno.js'
+import { describeDenoLosses } from './losses.js'
 
 jest.setTimeout(300_000)
 
 let programs: DenoPrograms
 beforeAll(async () => {
-  programs = await denoPrograms(['conformance', 'store-process', 'charging-process', 'count'])
+  programs = await denoPrograms(['conformance', 'store-process'])
 })
 afterAll(() => programs.remove())
 
@@ -33,16 +32,7 @@ describe('several processes with one file', () => {
   )
 })
 
-test('processes that are killed under load lose no charge that was allowed, and double none', async () => {
-  const killed = [200, 400, 600].map(async (least) => {
-    const charging = chargingProcess(programs.start('charging-process'))
-    await charging.reports(({ allowed }) => allowed >= least)
-    return charging.end('kill')
-  })
-  const tally = sumOf(await Promise.all(killed))
-  const [counted] = await once(programs.start('count'), 'message')
-  expect(faultsIn(tally, counted)).toEqual({ lost: 0, doubled: 0 })
-})
+describeDenoLosses([200, 400, 600])
 
 test('the block of the docs limits requests in Deno', async () => {
   const page = readFileSync(join(ROOT, 'docs/stores/deno-kv.md'), 'utf8')

@@ -3,11 +3,11 @@ import { fixedWindow, StoreError, slidingLog } from 'headgate'
 import { denoKvStore } from 'headgate/deno-kv'
 import type { Operation } from 'headgate/store'
 import type { TestCase } from 'headgate/testing'
-import type { DenoKv, KvAtomic } from '../../../src/stores/deno-kv/client.js'
 import { kvCommit, storedIn } from '../../../src/stores/deno-kv/commit.js'
 import { chargeOne, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { forgetStore } from '../../support/store-calls.js'
 import { openKv, type TestKv } from './open.js'
+import { watched } from './watched.js'
 
 const policy = fixedWindow({ limit: 100, window: '1000d' })
 
@@ -15,34 +15,6 @@ const chargeOf = (...keys: readonly string[]): Operation => ({
   type: 'charge',
   parts: keys.map((key) => part(key, policy)),
 })
-
-/** A KV that counts its calls, and whose commits `commit` may change. */
-function watched(kv: DenoKv, commit = (atomic: KvAtomic) => atomic.commit()) {
-  const calls = { reads: 0, commits: 0 }
-  const through: DenoKv = {
-    get(key) {
-      calls.reads++
-      return kv.get(key)
-    },
-    getMany(keys) {
-      calls.reads++
-      return kv.getMany(keys)
-    },
-    atomic() {
-      const atomic = kv.atomic()
-      return {
-        check: (check) => atomic.check(check),
-        set: (key, value, options) => atomic.set(key, value, options),
-        delete: (key) => atomic.delete(key),
-        commit() {
-          calls.commits++
-          return commit(atomic)
-        },
-      }
-    },
-  }
-  return { kv: through, calls }
-}
 
 const tests: Readonly<Record<string, (kv: TestKv) => Promise<void>>> = {
   async 'a commit that Deno sends twice, because its reply was lost, is counted once'(kv) {

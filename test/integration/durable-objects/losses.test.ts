@@ -1,4 +1,4 @@
-import { abortObjects, figuresOf } from './losses.js'
+import { abortObjects, lossesUnder } from './losses.js'
 import { startWorkers, type Workers } from './start.js'
 
 let workers: Workers
@@ -8,7 +8,7 @@ beforeEach(async () => {
 afterEach(() => workers?.running.close())
 
 test('objects that are reset under load lose nothing, and count nothing twice', async () => {
-  const figures = await figuresOf(workers, abortObjects, ({ unknown }) => unknown > 0)
-  expect(figures).toMatchObject({ lost: 0, doubled: 0 })
-  expect(figures.unknown).toBeGreaterThan(0)
+  const losses = await lossesUnder(workers, abortObjects, ({ unknown }) => unknown > 0)
+  expect(losses).toMatchObject({ lost: 0, doubled: 0 })
+  expect(losses.unknown).toBeGreaterThan(0)
 }, 120_000)

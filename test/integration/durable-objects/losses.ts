@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { faultsIn, newTally, sumOf, type Tally, unknownIn } from '../../support/tally.js'
+import { type Losses, lossesOf, newTally, sumOf } from '../../support/tally.js'
 import type { Workers } from './start.js'
 import type { Seen } from './worker.js'
 
@@ -8,27 +8,23 @@ export const LIMIT = 1_000_000
 export const KEYS = 40
 export const CHARGES = 400
 
-export interface Figures extends Tally, ReturnType<typeof faultsIn> {
-  readonly unknown: number
-}
-
 /** How often a load is repeated, because on a busy machine a fault may meet no charge. */
 const MOST_LOADS = 20
 
 /** Charges from all isolates while faults happen, until one shows, and compares what they saw with what is stored. */
-export async function figuresOf(
+export async function lossesUnder(
   workers: Workers,
   fault: (workers: Workers) => Promise<unknown>,
-  hasShown: (figures: Figures) => boolean,
+  hasShown: (losses: Losses) => boolean,
   options: Readonly<Record<string, string>> = {},
-): Promise<Figures> {
+): Promise<Losses> {
   let tally = newTally()
   for (let loads = 1; ; loads++) {
     tally = sumOf([tally, ...(await seenUnder(workers, fault, options))])
     expect(tally).toMatchObject({ sent: loads * 4 * CHARGES, denied: 0 })
     const used = await workers.ask<number>('/used', { limit: LIMIT, keys: KEYS })
-    const figures = { ...tally, unknown: unknownIn(tally), ...faultsIn(tally, used) }
-    if (hasShown(figures) || loads === MOST_LOADS) return figures
+    const losses = lossesOf(tally, used)
+    if (hasShown(losses) || loads === MOST_LOADS) return losses
   }
 }
 

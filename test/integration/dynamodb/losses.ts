@@ -5,7 +5,7 @@ import { part, remainingOf } from '../../../src/testing/conformance/store-calls.
 import { chargingProcess } from '../../support/charging-processes.js'
 import { startProxy } from '../../support/proxy.js'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
-import { chargeRepeatedly, faultsIn, newTally, sumOf, unknownIn } from '../../support/tally.js'
+import { chargeRepeatedly, lossesOf, newTally, type RecordLosses, sumOf } from '../../support/tally.js'
 import { type AnyClient, metered } from './clients.js'
 import { newKey, TABLE, type Tables } from './use-dynalite.js'
 
@@ -13,6 +13,7 @@ import { newKey, TABLE, type Tables } from './use-dynalite.js'
 export function describeKills(
   tables: Tables,
   { processes, limit }: { processes: number; limit: number },
+  record?: RecordLosses,
 ): void {
   let program: Bundle
   beforeAll(async () => {
@@ -39,11 +40,12 @@ export function describeKills(
     await last.reports(({ denied }) => denied > 0)
     const tally = sumOf([...tallies, await last.end('stop')])
     const [remaining = 0] = await remainingOf(tables.store(), policy, [key])
-    console.info(JSON.stringify({ ...tally, counted: limit - remaining, killed: tallies.length }))
+    const losses = lossesOf(tally, limit - remaining)
+    record?.('processes killed', losses)
     expect(remaining).toBe(0)
     expect(tally.allowed).toBeLessThanOrEqual(limit)
-    expect(faultsIn(tally, limit)).toEqual({ lost: 0, doubled: 0 })
-    expect(unknownIn(tally)).toBeLessThanOrEqual(5 * tallies.length)
+    expect(losses).toMatchObject({ lost: 0, doubled: 0 })
+    expect(losses.unknown).toBeLessThanOrEqual(5 * tallies.length)
   })
 }
 
@@ -51,7 +53,7 @@ export function describeKills(
 const EVERY = { reply: 5, request: 7 }
 
 /** Defines the test of replies and requests that are lost on the way between the server and either client. */
-export function describeLostReplies(tables: Tables, charges: number): void {
+export function describeLostReplies(tables: Tables, charges: number, record?: RecordLosses): void {
   test.each(['DynamoDB', 'DynamoDBDocument'] as const)(
     'a charge whose reply is lost is counted once or not at all, and is never sent again: %s',
     async (kind) => {
@@ -78,8 +80,9 @@ export function describeLostReplies(tables: Tables, charges: number): void {
       await proxy.heal()
       const [remaining = 0] = await remainingOf(tables.store(), policy, [key])
       const counted = policy.limit - remaining
-      console.info(JSON.stringify({ ...tally, unknown: unknownIn(tally), counted, arrived }))
-      expect(faultsIn(tally, counted)).toEqual({ lost: 0, doubled: 0 })
+      const losses = lossesOf(tally, counted)
+      record?.(`replies lost, ${kind}`, losses)
+      expect(losses).toMatchObject({ lost: 0, doubled: 0 })
       expect(counted).toBeGreaterThan(tally.allowed) // replies were lost
       expect(counted).toBeLessThan(tally.sent) // and requests
       expect(arrived).toBe(costs.requests.update)

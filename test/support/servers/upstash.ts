@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { Redis } from 'ioredis'
 import { HOST } from './server.js'
 
@@ -46,10 +46,18 @@ export interface UpstashServer {
 const PAGE = '<html><head><title>502 Bad Gateway</title></head></html>'
 const QUOTA = 'ERR max requests limit exceeded. Limit: 500000, Usage: 500000.'
 
-/** Starts the REST interface of the Redis server at a URL. https://upstash.com/docs/redis/features/restapi */
+/**
+ * Starts the REST interface of the Redis server at a URL. If Redis dies, the connections of the requests that wait
+ * for it are cut. https://upstash.com/docs/redis/features/restapi
+ */
 export async function startUpstash(redisUrl: string): Promise<UpstashServer> {
   const redis = new Redis(redisUrl, { autoResendUnfulfilledCommands: false })
   redis.on('error', () => undefined) // while Redis is down, connecting fails
+  const running = new Set<Socket>()
+  redis.on('close', () => {
+    for (const socket of running) socket.destroy() // ioredis settles none of the commands it had sent
+    running.clear()
+  })
   const http = createServer((request, response) => {
     serve(request, response).catch((cause) => sendJson(response, 500, { error: String(cause) }))
   })
@@ -73,7 +81,9 @@ export async function startUpstash(redisUrl: string): Promise<UpstashServer> {
     if (fault === 'refused') return void message.socket.destroy()
     if (fault === 'unavailable') return sendJson(response, 503, { error: 'Service Unavailable' })
     if (fault === 'quota') return sendJson(response, 400, { error: QUOTA })
+    running.add(message.socket)
     const replies = await runInOrder(request.commands, path === '/multi-exec')
+    running.delete(message.socket)
     if (server.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, server.delayMs))
     if (fault === 'hangs') return
     if (fault === 'lost') return void message.socket.destroy()
