@@ -6,7 +6,7 @@ import type { Extent } from '../../support/store-conformance.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
 import { TABLE, useDynalite } from './use-dynalite.js'
 
-/** Charges of several hot keys. Among 4,000 of them, some meet other processes for two seconds, and fail. */
+/** Some charges name a hot key twice. Among 4,000 charges, a few of those meet others for two seconds, and fail. */
 const isContended = (name: string) => name.includes('mixed charges')
 
 /** Defines the tests of processes that share a table. */
