@@ -7,7 +7,8 @@ import type { Operation, Outcome } from '../operation.js'
 
 /**
  * An entry of a log: the operation, and its time by the clock of the process. An entry for a charge also has
- * the number of such charges. Times that are missing or infinite are texts.
+ * the number of such charges, and the further costs of a charge that names the key several times. Times that
+ * are missing or infinite are texts.
  */
 type Entry = readonly [type: Operation['type'], atMs: number, units: number, ...rest: (number | string)[]]
 
@@ -21,11 +22,11 @@ export function encodeEntries(operations: readonly Operation[], atMs: number): s
   for (const [i, operation] of operations.entries()) {
     const next = operations[i + 1]
     if (operation.type === 'charge') {
-      const [part] = operation.parts
-      if (part === undefined || part.cost === 0 || operation.parts.length > 1) return undefined
+      const costs = operation.parts.map(({ cost }) => cost)
+      if (costs.every((cost) => cost === 0)) return undefined
       charges++
-      if (next?.type === 'charge' && next.parts.length === 1 && next.parts[0]?.cost === part.cost) continue
-      entries.push(encodeCharges(atMs, part.cost, charges))
+      if (next?.type === 'charge' && String(next.parts.map(({ cost }) => cost)) === String(costs)) continue
+      entries.push(encodeCharges(atMs, charges, costs))
       charges = 0
     } else if (operation.type === 'refund' || operation.type === 'renew') {
       const { type, cost, takenAtMs, resetAtMs } = operation
@@ -42,10 +43,11 @@ const encode = (entry: Entry): string => JSON.stringify(entry)
 /** A charge at a whole number of ms, of 36 digits each: most items with a hundred of them have less than 1 KB. */
 const SHORT = /^([0-9a-z]{8})(?: (\d+) (\d+))?$/
 
-function encodeCharges(atMs: number, cost: number, times: number): string {
+function encodeCharges(atMs: number, times: number, [cost = 0, ...further]: readonly number[]): string {
   const at = atMs.toString(36)
   const short = cost === 1 && times === 1 ? at : `${at} ${cost} ${times}`
-  return SHORT.test(short) ? short : encode(['charge', atMs, cost, times])
+  const isShort = further.length === 0 && SHORT.test(short)
+  return isShort ? short : encode(['charge', atMs, cost, times, ...further])
 }
 
 function entryOf(text: string): Entry {
@@ -57,16 +59,17 @@ function entryOf(text: string): Entry {
 
 /** Returns the operations of an entry, and their time. */
 function decode(text: string, key: string, policy: Policy) {
-  const [type, atMs, units, first = 0, second = '']: Entry = entryOf(text)
-  const part = { key, policy, cost: units }
+  const [type, atMs, units, first = 0, ...rest]: Entry = entryOf(text)
   if (type === 'charge') {
-    const charge: Operation = { type, parts: [part] }
+    const parts = [units, ...rest].map((cost) => ({ key, policy, cost: Number(cost) }))
+    const charge: Operation = { type, parts }
     return { atMs, operations: Array.from({ length: Number(first) }, () => charge) }
   }
   if (type === 'take' || type === 'reward') return { atMs, operations: [{ type, key, policy, units }] }
   if (type !== 'refund' && type !== 'renew') throw new TypeError(`there is no entry ${show(type)} in a log`)
+  const [second = ''] = rest
   const reset = second === '' ? {} : { resetAtMs: Number(second) }
-  const operation = { ...part, type, takenAtMs: Number(first), ...reset } as Operation
+  const operation = { type, key, policy, cost: units, takenAtMs: Number(first), ...reset } as Operation
   return { atMs, operations: [operation] }
 }
 

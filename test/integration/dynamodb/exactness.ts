@@ -6,9 +6,6 @@ import type { Extent } from '../../support/store-conformance.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
 import { TABLE, useDynalite } from './use-dynalite.js'
 
-/** Some charges name a hot key twice. Among 4,000 charges, a few of those meet others for two seconds, and fail. */
-const isContended = (name: string) => name.includes('mixed charges')
-
 /** Defines the tests of processes that share a table. */
 export function describeDynamodbExactness(extent: Extent): void {
   const tables = useDynalite()
@@ -26,10 +23,8 @@ export function describeDynamodbExactness(extent: Extent): void {
     },
     capabilities: { atomicAcrossKeys: false },
   }
-  if (extent === 'all') {
-    describeStoreExactness(setup, extent, (name) => !isContended(name))
-    describeStoreExactness({ ...setup, callers: 5, timeout: '1m' }, 'sample', isContended)
-  } else {
+  if (extent === 'all') describeStoreExactness(setup, extent)
+  else {
     const few = { ...setup, processes: 2, callers: 5, charges: 2 }
     describeStoreExactness({ ...few, timeout: '1m' }, extent, (name) => /one key|opposite/.test(name))
   }
