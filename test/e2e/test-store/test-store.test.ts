@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { useRedis } from '../../integration/redis/use-redis.js'
 import { runHere } from '../../support/run-command.js'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
+import { bundleProgram, type Report, runTestStore } from './run-test-store.js'
 
 const redis = useRedis()
 let program: Bundle
@@ -10,7 +10,7 @@ let redisModule: Bundle
 let carelessModule: Bundle
 
 beforeAll(async () => {
-  program = await bundle(join(__dirname, '../../../src/cli.ts'))
+  program = await bundleProgram()
   redisModule = await bundle(join(__dirname, 'redis-module.ts'))
   carelessModule = await bundle(join(__dirname, 'careless-module.ts'))
 })
@@ -18,21 +18,9 @@ afterAll(async () => {
   await Promise.all([program, redisModule, carelessModule].map((each) => each?.remove()))
 })
 
-/** Runs the command in a process of its own, because it ends the process whatever the store left open. */
 function testStore(module: Bundle, ...args: readonly string[]) {
-  const env = { ...process.env, REDIS_PORT: redis.server ? new URL(redis.server.url).port : '' }
-  const line = [program.path, 'test-store', module.path, ...args]
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, line, { env, maxBuffer: 1e8 }, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-    )
-  })
-}
-
-interface Report {
-  readonly operations: number
-  readonly emptyDocuments: readonly string[]
-  readonly tests: readonly { readonly name: string; readonly passed: boolean; readonly error?: string }[]
+  const env = { REDIS_PORT: redis.server ? new URL(redis.server.url).port : '' }
+  return runTestStore(program, [module.path, ...args], { env })
 }
 
 test('a store that keeps its contract passes, and other keys of the service are left alone', async () => {

@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type { Item } from '../../../src/stores/dynamodb/client.js'
 import type { DynamoDbDocument } from '../../../src/stores/dynamodb/document-client.js'
 import type { DynamoDb } from '../../../src/stores/dynamodb/read-client.js'
 
 /** A client of the SDK. */
 export interface TestClient extends DynamoDb {
+  scan(input: { readonly TableName: string }): Promise<{ readonly Items?: readonly Item[] }>
   destroy(): void
 }
 
