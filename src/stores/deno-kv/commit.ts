@@ -49,6 +49,12 @@ function isKvState(value: unknown): value is KvState {
 }
 
 /**
+ * Returns a copy in which V8 serializes a number as nine bytes. Arrays that were read, and those that are made
+ * of them by spreading or slicing, may have holes for V8, which then adds an index of two to four bytes.
+ */
+const packed = (numbers: readonly number[]): State => numbers.map((each) => each)
+
+/**
  * Returns the `commit` of the store. Deno's client for a remote KV resends a commit whose reply was lost. If
  * the commit had been applied, its checks then fail. So each value names the last commits that wrote it, and
  * a commit whose checks failed looks for its own number there.
@@ -78,7 +84,7 @@ export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
       const commits = [...others, id].slice(-COMMITS)
       const expireIn = ttlMs + MARGIN_MS
       const expiry = expireIn < MAX_EXPIRY_MS ? { expireIn } : {}
-      atomic.set(kvKey(key), { state, commits } satisfies KvState, expiry)
+      atomic.set(kvKey(key), { state: packed(state), commits } satisfies KvState, expiry)
     }
     return atomic
   }
