@@ -24,6 +24,8 @@ export interface Ingredients {
   readonly app: string
   /** The module that the application imports as `store-of-the-runtime`. */
   readonly store?: string | undefined
+  /** A folder of packages that the checkout does not have. */
+  readonly packages?: string | undefined
   /** What each `process.env.NAME` becomes. */
   readonly env: Readonly<Record<string, string>>
 }
@@ -31,7 +33,7 @@ export interface Ingredients {
 /** Puts an application and the checkout's headgate into one file, as a bundler for the runtime does. */
 export async function bundleApp(
   outfile: string,
-  { entry, app, store, env }: Ingredients,
+  { entry, app, store, packages = '', env }: Ingredients,
   { platform, conditions, builtin, format }: Resolution,
 ): Promise<void> {
   const flags = [
@@ -50,5 +52,8 @@ export async function bundleApp(
     ...builtin.map((pattern) => `--external:${pattern}`),
     ...Object.entries(env).map(([name, value]) => `--define:process.env.${name}=${JSON.stringify(value)}`),
   ]
-  await run(join(ROOT, 'node_modules/.bin/esbuild'), [resolve(entry), ...flags], { cwd: ROOT })
+  await run(join(ROOT, 'node_modules/.bin/esbuild'), [resolve(entry), ...flags], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_PATH: packages },
+  })
 }

@@ -5,7 +5,7 @@ import type { Seen } from './traffic.js'
 import { optionsFor } from './use-upstash.js'
 
 /** The stores in `stores/` that runtimes other than Node.js have. */
-type StoreName = 'memory' | 'durable-objects' | 'deno-kv' | 'redis' | 'upstash'
+type StoreName = 'memory' | 'durable-objects' | 'deno-kv' | 'redis' | 'node-redis' | 'upstash'
 
 /** Defines the tests that all of these give the responses of Node.js with Redis. */
 export function describeSameResponses(pairs: readonly (readonly [RuntimeName, StoreName])[]): void {
@@ -41,6 +41,7 @@ export function describeSameResponses(pairs: readonly (readonly [RuntimeName, St
     'durable-objects': () => ({ durableObjects: { LIMITS: 'LimitsObject' } }),
     'deno-kv': () => ({ env: { KV_PATH: ':memory:' }, args: ['--unstable-kv'] }),
     redis: () => ({ env: { REDIS_URL: redis.server.url } }),
+    'node-redis': () => ({ env: { REDIS_URL: redis.server.url } }),
     upstash: () => optionsFor(upstash),
   }
 

@@ -10,6 +10,8 @@ import { workerdConfig } from './workerd-config.js'
 export interface StartOptions {
   /** The module that the application imports as `store-of-the-runtime`: one of `stores/`. */
   readonly store?: string
+  /** A folder of packages that the store imports, and the checkout does not have. */
+  readonly packages?: string
   /** What the application reads as `process.env.NAME`. */
   readonly env?: Readonly<Record<string, string>>
   /** Further arguments of the runtime: permissions of Deno, flags of Node.js. */
@@ -52,6 +54,18 @@ function workerd(flags: readonly string[], builtin: readonly string[]): Runtime 
   }
 }
 
+const DENO: Runtime = {
+  platform: 'neutral',
+  conditions: ['deno', 'import'],
+  builtin: NODE_MODULES,
+  format: 'esm',
+  host: 'deno.mjs',
+  async command(bundle, { port }, { args = [] }) {
+    const flags = ['--quiet', '--no-prompt', '--no-config', '--allow-net', ...args]
+    return [await inRuntimes('.bin/deno'), 'run', ...flags, bundle, String(port)]
+  },
+}
+
 export const RUNTIMES = {
   'Node.js': {
     platform: 'node',
@@ -74,16 +88,14 @@ export const RUNTIMES = {
       return [process.execPath, host, await inRuntimes('edge-runtime'), bundle, String(port)]
     },
   },
-  Deno: {
-    platform: 'neutral',
-    conditions: ['deno', 'import'],
-    builtin: NODE_MODULES,
-    format: 'esm',
-    host: 'deno.mjs',
-    async command(bundle, { port }, { args = [] }) {
-      const flags = ['--quiet', '--no-prompt', '--no-config', '--allow-net', ...args]
-      return [await inRuntimes('.bin/deno'), 'run', ...flags, bundle, String(port)]
-    },
+  Deno: DENO,
+  /** As Deno runs packages of npm: they require modules of Node.js, and read its environment. */
+  'Deno with packages for Node.js': {
+    ...DENO,
+    platform: 'node',
+    conditions: ['deno', 'node', 'import'],
+    command: (bundle, place, options) =>
+      DENO.command(bundle, place, { ...options, args: ['--allow-env', '--allow-sys', '--allow-read'] }),
   },
   Bun: {
     platform: 'node',

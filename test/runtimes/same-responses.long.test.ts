@@ -15,4 +15,7 @@ describeSameResponses([
   ['Deno', 'upstash'],
   ['Bun', 'memory'],
   ['Bun', 'redis'],
+  ['Bun', 'node-redis'],
+  ['Deno with packages for Node.js', 'redis'],
+  ['Deno with packages for Node.js', 'node-redis'],
 ])

@@ -32,7 +32,8 @@ export async function startIn(name: RuntimeName, app: string, options: StartOpti
     async prepare(place) {
       const outfile = join(place.folder, 'app.mjs')
       const entry = host === undefined ? app : join(__dirname, 'hosts', host)
-      await bundleApp(outfile, { entry, app, store: options.store, env: options.env ?? {} }, runtime)
+      const { store, packages, env = {} } = options
+      await bundleApp(outfile, { entry, app, store, packages, env }, runtime)
       args = await command(outfile, place, options)
     },
     ready: isListening,
