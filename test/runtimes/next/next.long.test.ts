@@ -21,3 +21,15 @@ test('in edge middleware, a limiter by IP address denies the third request of a 
 test('in an edge route, all responses are those of Node.js', async () => {
   expectSame(await responsesOf(next), await responsesIn('Node.js', 'memory'))
 })
+
+test('the handler of the page limits by IP address in an edge route', async () => {
+  const headers = { 'x-forwarded-for': '192.0.2.7' }
+  const responses = [
+    await fetch(`${next.url}/hello`, { headers }),
+    await fetch(`${next.url}/hello`, { headers }),
+    await fetch(`${next.url}/hello`, { headers: { 'x-forwarded-for': '192.0.2.8' } }),
+  ]
+  expect(await responses[0]?.json()).toEqual({ hello: 'world' })
+  const left = responses.map((response) => response.headers.get('x-ratelimit-remaining'))
+  expect(left).toEqual(['99', '98', '99'])
+})

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mustRun, ownEnvironment, ROOT } from '../../e2e/package/run.js'
 import { startProcess } from '../../support/servers/processes.js'
@@ -19,20 +19,25 @@ const RESOLUTION = {
  * Serves an application from an edge route of Next.js that catches all paths, behind the edge middleware of
  * `project/`, as built for production. That takes 20 seconds of CPU and 500 MB.
  */
-export async function startNext(app: string, store: string): Promise<Running> {
+export async function startNext(
+  app: string,
+  store: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Running> {
   const packages = await fetchNext()
   const next = join(packages, 'node_modules/next/dist/bin/next')
   const folder = mkdtempSync(join(packages, 'app-')) // Next.js follows no links out
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
     cpSync(join(__dirname, 'project'), folder, { recursive: true })
+    writeHandlerOfPage(join(folder, 'app/hello'))
     await installPackages(join(folder, 'node_modules'))
-    await bundleApp(join(folder, 'app.mjs'), { entry: app, app, store, env: {} }, RESOLUTION)
+    await bundleApp(join(folder, 'app.mjs'), { entry: app, app, store, env }, RESOLUTION)
     await mustRun(process.execPath, [next, 'build'], folder)
     const started = await startProcess({
       name: 'next',
       program: 'env',
-      env: ownEnvironment(),
+      env: { ...ownEnvironment(), ...env },
       args: ({ port }) => [
         process.execPath,
         next,
@@ -59,4 +64,12 @@ async function installPackages(folder: string): Promise<void> {
   await mustRun(process.execPath, ['scripts/build.mjs', '--code', join(headgate, 'dist')], ROOT)
   cpSync(join(ROOT, 'package.json'), join(headgate, 'package.json'))
   cpSync(join(ROOT, 'node_modules/hono'), join(folder, 'hono'), { recursive: true })
+}
+
+/** Writes the route handler of the page about Next.js, without types, which would need a compiler. */
+function writeHandlerOfPage(folder: string): void {
+  const page = readFileSync(join(ROOT, 'docs/runtimes/vercel.md'), 'utf8')
+  const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(page) ?? []
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'route.js'), code.replaceAll(': Request', ''))
 }
