@@ -1,46 +1,64 @@
 import { until } from '../support/servers/wait.js'
+import { LIMIT } from './apps/limited-paths.js'
 import { decideAtOnce } from './at-once.js'
 
-const LIMIT = 20
 /** Half of what the store itself waits for a reply. A request that waited for the store would take longer. */
 const MOST_MS = 30_000
+/** A circuit breaker that is open sends nothing for this long. */
+const OPEN_MS = 500
 
-/** Where applications serve limiters of 20 units, one for each `onStoreError`. */
+/** Paths of `limitedPaths`, and the circuit breaker that each has for itself. */
 const PATHS = ['/deny', '/allow', '/local'] as const
 
-const exactly = (count: number) => ({ '200 store': LIMIT, '429 store': count - LIMIT })
+/** An application of `limitedPaths`, and its store. */
+export interface Hangable {
+  readonly url: string
+  /** Lets the store hang, or reply again. */
+  hang(isHanging: boolean): unknown
+  /** Returns how many calls have reached the store so far, one for each operation. */
+  calls(): number | Promise<number>
+}
 
 /**
- * Sends so many requests at once to each limiter while its store hangs, several times: `local` admits its limit
- * in memory, once. Then the store is back, and each limiter admits its limit exactly, decided by the store.
+ * Sends so many requests at once to each limiter, again and again while its store hangs. `local` admits its limit
+ * in memory, once. The circuit breakers open: after the first requests, only probes reach the store. Then the store
+ * is back, the breakers close, and each limiter admits its limit exactly, decided by the store.
  */
-export async function expectHang(
-  url: string,
-  count: number,
-  hang: (isHanging: boolean) => Promise<unknown> | undefined,
-): Promise<void> {
+export async function expectHang({ url, hang, calls }: Hangable, count: number): Promise<void> {
   const atOnce = async (path: string) => {
     const startMs = performance.now()
-    const counts = await decideAtOnce(count, `${url}${path}`)
+    const counts = await decideAtOnce(count, url + path)
     expect(performance.now() - startMs).toBeLessThan(MOST_MS)
     return counts
   }
-  await hang(true)
-  for (let i = 0; i < 3; i++) {
-    expect(await atOnce(`/deny?key=${count}`)).toEqual({ '503 fail-closed': count })
-    expect(await atOnce(`/allow?key=${count}`)).toEqual({ '200 fail-open': count })
-    const admitted = i === 0 ? LIMIT : 0
+  const expectUndecided = async (admitted: number) => {
+    const counts = await Promise.all(PATHS.map((path) => atOnce(`${path}?key=${count}`)))
     const locally = { '429 local': count - admitted, ...(admitted > 0 && { '200 local': admitted }) }
-    expect(await atOnce(`/local?key=${count}`)).toEqual(locally)
+    expect(counts).toEqual([{ '503 fail-closed': count }, { '200 fail-open': count }, locally])
   }
+
+  await hang(true)
+  await expectUndecided(LIMIT)
+  const [callsBefore, startMs] = [await calls(), performance.now()]
+  let probes = 0
+  while (probes === 0) {
+    await expectUndecided(0)
+    probes = (await calls()) - callsBefore
+  }
+  const mostOfOne = 1 + Math.ceil((performance.now() - startMs) / OPEN_MS)
+  expect(probes).toBeLessThanOrEqual(PATHS.length * mostOfOne)
+
   await hang(false)
   for (const path of PATHS) {
+    const isDecidedByStore = async () =>
+      Object.keys(await atOnce(`${path}?key=${count}`)).every((outcome) => outcome.endsWith(' store'))
+    await until(`the circuit breaker of ${path} is closed`, isDecidedByStore)
     let tries = 0
     const isExact = async () => {
       const counts = await atOnce(`${path}?key=${count}-back-${++tries}`)
-      return JSON.stringify(Object.entries(counts).sort()) === JSON.stringify(Object.entries(exactly(count)))
+      return counts['200 store'] === LIMIT && counts['429 store'] === count - LIMIT
     }
     await until(`the store decides all of ${count} requests for ${path}, exactly`, isExact)
-    expect(await atOnce(`/one?key=${path}-${count}`)).toEqual(exactly(count))
   }
+  expect(await atOnce(`/one?key=${count}-back`)).toEqual({ '200 store': LIMIT, '429 store': count - LIMIT })
 }

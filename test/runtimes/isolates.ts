@@ -86,10 +86,10 @@ export function describeIsolates(runtime: RuntimeName, { hanging, timeout }: Han
     test.each(hanging)(
       'a store that hangs lets none of %i requests hang, and decides exactly once it is back',
       async (count) => {
-        const hang = async (isHanging: boolean) => {
+        const hang = (isHanging: boolean) => {
           owner.isHanging = isHanging
         }
-        await expectHang(running.url, count, hang)
+        await expectHang({ url: running.url, hang, calls: () => owner.operations }, count)
       },
       300_000,
     )

@@ -7,10 +7,13 @@ import { serveOperations } from 'headgate/store'
 export class Owner {
   readonly memory = memoryStore()
   isHanging = false
+  /** How many messages with operations have come. */
+  operations = 0
   readonly #serve = serveOperations(this.memory)
   readonly #server: Server = createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
+    if (req.url === '/operations') this.operations++
     if (this.isHanging) return
     res.end(
       JSON.stringify(

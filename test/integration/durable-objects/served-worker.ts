@@ -2,11 +2,11 @@
 
 import { env } from 'cloudflare:workers'
 import { durableObjectsStore, LimitsObject, type ObjectContext } from 'headgate/durable-objects'
-import { fixedWindow, type RateLimitOptions, rateLimit, sharedSettings } from 'headgate/hono'
-import { type Context, Hono } from 'hono'
+import { fixedWindow, sharedSettings } from 'headgate/hono'
+import { key, limitedPaths } from '../../runtimes/apps/limited-paths.js'
 
-/** What the tests ask of all objects. They share the isolate of the Worker. */
-const asked = { isHanging: false, behindMs: 0 }
+/** What the tests ask of all objects, and how often these were called. They share the isolate of the Worker. */
+const asked = { isHanging: false, behindMs: 0, calls: 0 }
 
 export class ServedObject extends LimitsObject {
   readonly #sql: ObjectContext['storage']['sql']
@@ -23,6 +23,7 @@ export class ServedObject extends LimitsObject {
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
     if (pathname === '/rows') return Response.json(this.#rowsOf(`:${searchParams.get('key')}:`))
+    asked.calls++
     if (asked.isHanging) await new Promise((resolve) => setTimeout(resolve, 60_000))
     return super.fetch(request)
   }
@@ -35,34 +36,10 @@ export class ServedObject extends LimitsObject {
 
 const store = durableObjectsStore(env.LIMITS)
 const settings = sharedSettings(store)
-const key = (c: Context) => c.req.query('key') ?? ''
-const app = new Hono()
+const { app, serve } = limitedPaths(store)
 
-app.use(async (c, next) => {
-  await next()
-  c.header('x-decided-by', c.get('rateLimit')?.source)
-})
-
-function serve(name: string, options: RateLimitOptions = {}): void {
-  const policy = fixedWindow({ limit: 20, window: '1d' })
-  const given = {
-    name,
-    store,
-    policy,
-    key,
-    timeout: '30s',
-    onStoreError: 'deny',
-    denyCache: false,
-    ...options,
-  } as const
-  app.get(`/${name}`, rateLimit(given), (c) => c.text(name, c.req.query('fail') ? 500 : 200))
-}
-
-serve('one')
 serve('failed', { count: 'failed' })
 serve('settings', { settings })
-for (const onStoreError of ['allow', 'deny', 'local'] as const)
-  serve(onStoreError, { onStoreError, timeout: process.env.HANG_TIMEOUT as '1s' })
 serve('brief', { policy: fixedWindow({ limit: 20, window: '1s' }) })
 
 app.get('/change', async (c) => {
@@ -75,6 +52,7 @@ app.get('/hang', (c) => {
   asked.isHanging = c.req.query('on') === '1'
   return c.text('done')
 })
+app.get('/calls', (c) => c.json(asked.calls))
 app.get('/rows', async (c) => {
   let rows = 0
   for (let i = 0; i < 16; i++) {

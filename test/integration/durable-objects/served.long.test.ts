@@ -7,4 +7,4 @@ beforeAll(async () => {
 })
 afterAll(() => running?.close())
 
-describeHanging(() => running, [300, 1500])
+describeHanging(() => running, [50, 300, 1500])

@@ -1,7 +1,7 @@
 import { sendAtOnce, statusAt } from '../../runtimes/at-once.js'
 import type { Running } from '../../runtimes/start-in.js'
 import { until } from '../../support/servers/wait.js'
-import { describeHanging, startServed } from './served.js'
+import { startServed } from './served.js'
 
 let running: Running
 beforeAll(async () => {
@@ -38,5 +38,3 @@ test('settings in an object are changed by a Worker, and come into force', async
   await until('the limit is 25', async () => (await statusOf('/settings')) === 200)
   expect((await atOnce(20, '/settings'))[200]).toBe(4)
 })
-
-describeHanging(() => running, [50])

@@ -17,7 +17,9 @@ export function describeHanging(running: () => Running, counts: readonly number[
     'objects that hang let none of %i requests hang, and decide exactly once they are back',
     async (count) => {
       const { url } = running()
-      await expectHang(url, count, (isHanging) => statusAt(`${url}/hang?on=${isHanging ? 1 : 0}`))
+      const hang = (isHanging: boolean) => statusAt(`${url}/hang?on=${isHanging ? 1 : 0}`)
+      const calls = async () => (await fetch(`${url}/calls`)).json()
+      await expectHang({ url, hang, calls }, count)
     },
     300_000,
   )

@@ -3,15 +3,14 @@ import {
   createLimiter,
   fixedWindow,
   leased,
-  type RateLimitOptions,
-  rateLimit,
   type Store,
   sharedSettings,
   tokenBucket,
   waitFor,
 } from 'headgate/hono'
 import { ownerStore } from 'headgate/store'
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
+import { key, limitedPaths } from './limited-paths.js'
 
 /** Sends a message to the process that owns the counts, in a request of its own. */
 async function ask(path: string, message: unknown): Promise<unknown> {
@@ -34,30 +33,10 @@ const store: Store = ownerStore({
   },
 })
 
-/** How long limiters wait for a store that hangs. */
-const HANG_TIMEOUT = process.env.HANG_TIMEOUT as '1s'
-
 const policy = fixedWindow({ limit: 20, window: '1d', startsAt: 'first-request' })
-const key = (c: Context) => c.req.query('key') ?? ''
-const app = new Hono()
+const { app, serve } = limitedPaths(store)
 
-app.use(async (c, next) => {
-  await next()
-  c.header('x-decided-by', c.get('rateLimit')?.source)
-})
-
-/** Serves `/name` behind a limiter of this name. */
-function serve(name: string, options: RateLimitOptions): void {
-  const given: RateLimitOptions = { name, store, onStoreError: 'deny', denyCache: false, ...options }
-  app.get(`/${name}`, rateLimit(given), async (c) => {
-    const holdMs = Number(c.req.query('hold') ?? 0)
-    if (holdMs > 0) await new Promise((resolve) => setTimeout(resolve, holdMs))
-    return c.text(name, c.req.query('fail') ? 500 : 200)
-  })
-}
-
-serve('one', { policy, key })
-serve('cached', { policy, key, denyCache: '1s' })
+serve('cached', { denyCache: '1s' })
 serve('several', {
   limits: [
     { name: 'first', policy: fixedWindow({ limit: 30, window: '1d' }), key },
@@ -66,14 +45,11 @@ serve('several', {
 })
 serve('delayed', {
   policy: fixedWindow({ limit: 2000, window: '1d' }),
-  key,
   delay: { after: 5, by: '2ms', max: '300ms' },
 })
-serve('held', { policy: concurrency({ limit: 5, ttl: '2s' }), key })
-serve('failed', { policy, key, count: 'failed' })
-serve('settings', { policy, key, settings: sharedSettings(store) })
-for (const onStoreError of ['allow', 'deny', 'local'] as const)
-  serve(onStoreError, { policy, key, onStoreError, timeout: HANG_TIMEOUT })
+serve('held', { policy: concurrency({ limit: 5, ttl: '2s' }) })
+serve('failed', { count: 'failed' })
+serve('settings', { settings: sharedSettings(store) })
 
 const waiting = createLimiter<Context>({
   name: 'waiting',
