@@ -2,6 +2,7 @@ import { Redis } from '@upstash/redis'
 import { type Store, type StoreError, slidingWindow, tokenBucket } from 'headgate'
 import type { Operation, Outcome } from 'headgate/store'
 import { upstashStore } from 'headgate/upstash'
+import { assumeIsolate } from '../../../src/platform.js'
 import { part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { type Fault, startUpstash } from '../../support/servers/upstash.js'
 import { chargeStore } from '../../support/store-calls.js'
@@ -184,4 +185,41 @@ describe('errors of upstashStore', () => {
       )
     },
   )
+})
+
+describe('on an isolate, a request', () => {
+  beforeEach(() => assumeIsolate(true))
+  afterEach(() => {
+    assumeIsolate(undefined)
+    jest.restoreAllMocks()
+  })
+
+  /** Begins a charge. Returns its outcome, and its timer of a minute. */
+  function charge() {
+    const started = jest.spyOn(globalThis, 'setTimeout')
+    const store = upstashStore({ url: used.rest.url, token: used.rest.token })
+    const outcomes = store.apply([chargeOf('timed')])
+    const i = started.mock.calls.findIndex(([, ms]) => Number(ms) > 59_000)
+    return { outcomes, timer: started.mock.results[i]?.value, expire: started.mock.calls[i]?.[0] }
+  }
+
+  test('leaves no timer behind, because a Worker may have only 10,000', async () => {
+    const stopped = jest.spyOn(globalThis, 'clearTimeout')
+    const { outcomes, timer } = charge()
+    expect(await outcomes).toMatchObject([{ allowed: true }])
+    expect(timer).toBeDefined()
+    expect(stopped).toHaveBeenCalledWith(timer)
+  })
+
+  test('is given up after a minute', async () => {
+    used.rest.fault = () => 'hangs'
+    const { outcomes, timer, expire } = charge()
+    clearTimeout(timer)
+    expire?.()
+    const [error] = await outcomes
+    expect(error).toMatchObject({
+      message: expect.stringContaining('no reply within 60000 ms'),
+      unsent: false,
+    })
+  })
 })

@@ -1,3 +1,4 @@
+import { createDeadline, createDeadlines, TimeoutError } from '../../../util/timeout.js'
 import { messageOf, StoreError } from '../../store-error.js'
 import type { CommandWords } from '../command-transport.js'
 
@@ -14,10 +15,11 @@ const LONGEST_REQUEST_MS = 60_000
 export function postTo(url: string, token: string): PostCommands {
   const target = `${url.replace(/\/+$/, '')}/pipeline`
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  return async (commands) => {
+  const deadlines = createDeadlines(LONGEST_REQUEST_MS)
+
+  async function post(commands: readonly CommandWords[], signal: AbortSignal): Promise<unknown> {
     let response: Response
     try {
-      const signal = AbortSignal.timeout(LONGEST_REQUEST_MS)
       response = await fetch(target, { method: 'POST', headers, body: JSON.stringify(commands), signal })
     } catch (cause) {
       throw networkError(cause)
@@ -32,6 +34,18 @@ export function postTo(url: string, token: string): PostCommands {
     const body = fromJson(text)
     if (response.ok && body !== undefined) return body
     throw responseError(status, text, body)
+  }
+
+  return async (commands) => {
+    const controller = new AbortController()
+    // No timer may outlast its request, as one of AbortSignal.timeout does: Workers have at most 10,000 timers.
+    const deadline = createDeadline(() => controller.abort(new TimeoutError(LONGEST_REQUEST_MS)))
+    deadlines.start(deadline)
+    try {
+      return await post(commands, controller.signal)
+    } finally {
+      deadlines.stop(deadline)
+    }
   }
 }
 
