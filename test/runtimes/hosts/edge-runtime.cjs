@@ -7,4 +7,6 @@ const { EdgeRuntime, createHandler } = require(packageFolder)
 
 const runtime = new EdgeRuntime({ initialCode: readFileSync(bundle, 'utf8') })
 const { handler } = createHandler({ runtime })
-createServer(handler).listen(Number(port), '127.0.0.1', () => console.log('listening'))
+const server = createServer(handler)
+server.keepAliveTimeout = 0 // no connection closes while a request travels to it
+server.listen({ port: Number(port), host: '127.0.0.1', backlog: 4096 }, () => console.log('listening'))
