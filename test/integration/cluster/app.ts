@@ -12,6 +12,8 @@ import { answerQuestions } from '../../bench/harness/child.js'
 
 export const LIMIT = 1000
 export const AT_ONCE = 20
+/** How many charges `/burst` begins at once. It responds with how many are allowed. */
+export const BURST = 600
 
 /** What the primary does. */
 export interface Order {
@@ -30,6 +32,8 @@ export interface Order {
   readonly charge?: number
   /** Answers with how many requests may still be in flight. */
   readonly peekAtOnce?: true
+  /** Answers with how many messages of workers have asked for something. */
+  readonly countMessages?: true
   /** Changes the settings that the workers follow. */
   readonly limit?: number
 }
@@ -71,6 +75,10 @@ function runPrimary(): void {
     }
   }
   let opened: ReturnType<typeof open> | undefined
+  let messages = 0
+  cluster.on('message', (_, message: { headgate?: string }) => {
+    if (message.headgate === 'cluster-request') messages++
+  })
 
   answerQuestions(async (order: Order) => {
     if (order.begin) return fork()
@@ -93,6 +101,7 @@ function runPrimary(): void {
       const limits = { changing: { limit: order.limit } }
       await opened.settings.change('changing', (now) => ({ ...now, limits }), { by: 'ada', reason: 'a test' })
     }
+    if (order.countMessages) return messages
     if (order.peekAtOnce) return (await opened.atOnce.peek(undefined)).remaining
     return undefined
   })
@@ -108,7 +117,13 @@ function runWorker(): void {
     '/held': rateLimit({ ...atOnce, store }),
     '/changing': rateLimit({ ...changing, store, settings }),
   }
-  const server = createServer((req, res) => {
+  const limiter = createLimiter({ ...total, store, timeout: '30s', onStoreError: 'deny' })
+  const server = createServer(async (req, res) => {
+    if (req.url === '/burst') {
+      const decisions = await Promise.all(Array.from({ length: BURST }, () => limiter.charge(undefined)))
+      res.end(String(decisions.filter(({ allowed }) => allowed).length))
+      return
+    }
     const limit = limits[req.url as keyof typeof limits]
     limit(req, res, (error?: unknown) => {
       if (error) res.statusCode = 500

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { type Child, startChild } from '../../bench/harness/child.js'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { faultsIn, unknownIn } from '../../support/tally.js'
-import { AT_ONCE, LIMIT, type Order, type Started } from './app.js'
+import { AT_ONCE, BURST, LIMIT, type Order, type Started } from './app.js'
 
 let program: Bundle
 let primary: Child
@@ -50,13 +50,18 @@ function request({ port }: Started, path: string): Promise<Answer> {
 }
 
 /** Sends requests to workers in turn, from several callers, until `count` are sent. */
-async function load(workers: () => readonly Started[], count: number, callers: number): Promise<Answer[]> {
+async function load(
+  workers: () => readonly Started[],
+  count: number,
+  callers: number,
+  path = '/total',
+): Promise<Answer[]> {
   const answers: Answer[] = []
   let sent = 0
   const call = async () => {
     while (sent < count) {
       const list = workers()
-      answers.push(await request(list[sent++ % list.length] as Started, '/total'))
+      answers.push(await request(list[sent++ % list.length] as Started, path))
     }
   }
   await Promise.all(Array.from({ length: callers }, call))
@@ -82,6 +87,14 @@ async function hold({ port }: Started, count: number): Promise<void> {
 /** Asks until the answer is the expected one. The time-out of the test ends it. */
 async function until(isDone: () => Promise<boolean>): Promise<void> {
   while (!(await isDone())) await pause(20)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 const countOf = (answers: readonly Answer[], status: number) =>
@@ -162,13 +175,52 @@ test('a worker that dies amid a burst of requests leaves no unit behind', async 
   await until(async () => (await ask({ peekAtOnce: true })) === AT_ONCE)
 })
 
-test('while the primary hangs, its workers decide by themselves, and then it decides again', async () => {
-  const [worker] = (await startWorkers(1)) as [Started]
-  expect((await request(worker, '/impatient')).source).toBe('store')
+test('while the primary hangs, its workers decide by themselves, and then it decides again, exactly', async () => {
+  const workers = await startWorkers(3)
+  const answers: Answer[] = []
+  const wave = async () => {
+    const sent = await load(() => workers, 30, 15, '/impatient')
+    answers.push(...sent)
+    return sent
+  }
+  await wave()
+  expect(answers.map(({ source }) => source)).toEqual(Array(30).fill('store'))
   const hanging = ask({ hangMs: 1500 })
-  await until(async () => (await request(worker, '/impatient')).source === 'local')
+  await until(async () => (await wave()).every(({ source }) => source === 'local'))
   await hanging
-  await until(async () => (await request(worker, '/impatient')).source === 'store')
+  await until(async () => (await wave()).every(({ source }) => source === 'store'))
+  expect(countOf(answers, 200) + countOf(answers, 429)).toBe(answers.length)
+
+  const remaining = await ask<number>({ charge: 0 })
+  const byStore = answers.filter(({ source }) => source === 'store').length
+  expect(LIMIT - remaining).toBeGreaterThanOrEqual(byStore)
+  expect(LIMIT - remaining).toBeLessThanOrEqual(answers.length) // charges that nobody waited for count at most once
+  const others = await load(() => workers, 2 * LIMIT, 25)
+  expect(countOf(others, 200)).toBe(remaining)
+  expect(countOf(others, 429)).toBe(2 * LIMIT - remaining)
+  expect(await ask({ charge: 0 })).toBe(0)
+})
+
+test('when the primary dies, no request of its workers hangs, and the workers end', async () => {
+  const workers = await startWorkers(3)
+  const loading = load(() => workers, 3000, 25)
+  primary.process.kill('SIGKILL')
+  const answers = await loading
+  expect(answers).toHaveLength(3000)
+  expect(countOf(answers, 500)).toBe(0)
+  expect(countOf(answers, 0)).toBeGreaterThan(0)
+  expect(countOf(answers, 200)).toBeLessThanOrEqual(LIMIT)
+  for (const { pid } of workers) await until(async () => !isRunning(pid))
+})
+
+test('charges at once share messages to the primary', async () => {
+  const [worker] = (await startWorkers(1)) as [Started]
+  expect((await request(worker, '/burst')).source).toBe(String(BURST))
+  const before = await ask<number>({ countMessages: true })
+  expect((await request(worker, '/burst')).source).toBe(String(LIMIT - BURST))
+  const messages = (await ask<number>({ countMessages: true })) - before
+  expect(messages).toBeGreaterThan(0)
+  expect(messages).toBeLessThanOrEqual(BURST / 50)
 })
 
 test('a worker that begins before the primary has a store decides by itself until then', async () => {
