@@ -10,10 +10,12 @@ interface UpstashTests {
   readonly runtimes: readonly RuntimeName[]
   readonly counts: readonly number[]
   readonly hanging?: readonly number[]
+  /** How long limiters wait for Upstash that hangs: until it has decided all of them. Default `'2s'`. */
+  readonly timeout?: string
 }
 
 /** Defines the tests that requests at once are limited exactly over the REST interface of Upstash. */
-export function describeUpstashIn({ runtimes, counts, hanging = [] }: UpstashTests): void {
+export function describeUpstashIn({ runtimes, counts, hanging = [], timeout = '2s' }: UpstashTests): void {
   const upstash = useUpstash()
   const calls = () => upstash.rest.requests.flatMap(({ commands }) => commands).filter(isCharge).length
 
@@ -23,7 +25,7 @@ export function describeUpstashIn({ runtimes, counts, hanging = [] }: UpstashTes
       const { env } = optionsFor(upstash)
       running = await startIn(name, `${__dirname}/apps/limited-by-store.ts`, {
         store: `${__dirname}/stores/upstash.ts`,
-        env: { ...env, HANG_TIMEOUT: '2s' },
+        env: { ...env, HANG_TIMEOUT: timeout },
       })
     }, 120_000)
     afterAll(() => running?.close())
