@@ -16,6 +16,7 @@ export interface DynamoDbDocument {
   readonly delete: Send
 }
 
+/** How a client converts values, as `DynamoDBDocument.from` takes it. */
 interface TranslateConfig {
   readonly marshallOptions?: { readonly convertTopLevelContainer?: boolean }
   readonly unmarshallOptions?: { readonly convertWithoutMapWrapper?: boolean }
