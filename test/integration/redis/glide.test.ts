@@ -14,7 +14,7 @@ test('a charge that GLIDE does not send, with too many in flight, is known to be
   const { GlideClient } = await loadGlide()
   const { hostname: host, port } = new URL(redis.server.url)
   const addresses = [{ host, port: Number(port) }]
-  const client = await GlideClient.createClient({ addresses, inflightRequestsLimit: 1, requestTimeout: 5000 })
+  const client = await GlideClient.createClient({ addresses, inflightRequestsLimit: 5, requestTimeout: 5000 })
   try {
     const store = redisStore(client)
     const policy = consecutive({ limit: 1000 })
