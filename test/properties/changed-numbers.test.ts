@@ -190,7 +190,7 @@ describe.each(Object.entries(KINDS))('other numbers of a %s', (kind, changes) =>
           expect([used, 0]).toContain(found) // its window may have ended
         else expect(found).toBe(used)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -205,7 +205,7 @@ describe.each(Object.entries(KINDS))('other numbers of a %s', (kind, changes) =>
         if (wait > 1) expect(after.take(kept, nowMs + wait - 1, cost).allowed).toBe(false)
         expect(after.take(kept, nowMs + wait, cost).allowed).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -260,7 +260,7 @@ test.each(kindsWithout(FROM_FIRST))(
             expect(usedOf(reading, state, atMs)).toBeGreaterThanOrEqual(least - rounding)
           }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   },
 )
@@ -280,7 +280,7 @@ test.each(kindsWithout(...COARSE))(
           for (const reading of [change.before, change.after])
             expect(usedOf(reading, refunded, atMs)).toBeGreaterThanOrEqual(usedOf(reading, cheaper, atMs))
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   },
 )
@@ -299,7 +299,7 @@ test.each(Object.entries(KINDS).filter(([kind]) => COARSE.includes(kind)))(
           for (const reading of [change.before, change.after])
             expect(usedOf(reading, refunded, atMs)).toBe(usedOf(reading, state, atMs))
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   },
 )
@@ -314,7 +314,7 @@ test('a bucket whose numbers change back and forth refills at most at the faster
       const missing = [before, after].map((each) => missingAfter(each, charges, atMs))
       expect(usedOf(after, state, atMs)).toBeGreaterThanOrEqual(Math.min(...missing) - 1e-6)
     }),
-    { numRuns: 1000 },
+    { numRuns: 400 },
   )
 })
 
@@ -336,7 +336,7 @@ test.each([
       const isCurrent = (isAligned ? lastMs : (state?.[1] ?? 0)) >= startMs
       expect(usedOf(after, state, atMs)).toBe(isCurrent ? usedOf(before, state, lastMs) : 0)
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
@@ -359,7 +359,7 @@ test('a ban ends when its own numbers said, under any others, whatever is tried 
       const blocked = after.block?.(state, atMs, forMs) as State
       expect(atMs + (after.bannedForMs?.(blocked, atMs) ?? 0)).toBe(Math.max(endsAtMs, atMs + forMs))
     }),
-    { numRuns: 1000 },
+    { numRuns: 400 },
   )
 })
 

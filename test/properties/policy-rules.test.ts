@@ -252,7 +252,7 @@ test('rule 7: a bucket keeps its rate within 0.01 % up to a billion a second, an
         expect(rateError(refill, everyMs, make())).toBeLessThanOrEqual(0.0001 + 1e-9)
       else expect(make).toThrow(/^tokenBucket: refill must be at most 10\^9 per second/)
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   )
 })
 
@@ -265,7 +265,7 @@ test('a share of a bucket is never faster than its share, and slower by 0.01 % a
       expect(relativeInterval).toBeGreaterThanOrEqual(1 - 1e-9)
       expect(relativeInterval).toBeLessThanOrEqual(1.0001 + 1e-9)
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   )
   const fast = tokenBucket({ capacity: 1, refill: 1_024_000, every: '1s' }) // an interval of 4/4096 ms
   expect(intervalMsOf(fast.scale(0.9))).toBe(18_205 / 2 ** 24) // 0.9 of the rate is an interval of 18,204.4 / 2^24

@@ -212,9 +212,6 @@ export const MISTAKEN: TypeProject = {
   installed: { ...EXPRESS, ...FASTIFY.installed },
 }
 
-/** What the oldest TypeScript checks at every change: the main entry. */
-export const MAIN: readonly TypeProject[] = [{ ...EXPRESS_5, compilerOptions: { skipLibCheck: true } }]
-
 /** Express 5 and 4, and node:http. One project checks the library types: that takes most of the time. */
 export const TOGETHER: readonly TypeProject[] = [
   { ...EXPRESS_5, name: 'Express 5 and node:http', fixtures: ['express', 'http'] },

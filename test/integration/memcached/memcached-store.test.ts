@@ -1,27 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { memcachedStore } from 'headgate/memcached'
-import { Client } from 'memjs'
-import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
-import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
-import { describeStoreConformance } from '../../support/store-conformance.js'
+import { describeMemcachedConformance } from './memcached-conformance.js'
 
-let server: MemcachedServer
-let client: Client
-
-beforeAll(async () => {
-  server = await startMemcached({ own: true })
-  client = Client.create(server.url, { timeout: 30 })
-}, INSTALL_TIMEOUT_MS)
-
-afterAll(async () => {
-  client?.close()
-  await server?.stop()
-})
-
-describeStoreConformance('memcachedStore', {
-  capabilities: { settableClock: false, anyKey: true, atomicAcrossKeys: false },
-  async makeStore() {
-    await server.command('flush_all')
-    return { store: memcachedStore(client), advance: (ms) => pause(ms + 1) }
-  },
-})
+describeMemcachedConformance('sample')

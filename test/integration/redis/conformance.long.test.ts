@@ -40,4 +40,5 @@ describe.each(['iovalkey', 'redis 6'] as const)('on Valkey, with a client of %s'
   describeConformance('redisStore', () => valkey.url, DRIVERS[driver], 'all')
 })
 
-describe('on a Cluster', () => describeClusterConformance({ 'ioredis 6': 'all', 'redis 5': 'all' }))
+describe('on a Cluster', () =>
+  describeClusterConformance({ 'ioredis 6': 'all', 'redis 6': 'all', 'redis 5': 'all' }))

@@ -4,17 +4,17 @@ import type { Subject } from './subjects.js'
 
 const LOCAL = ['memory', 'compareAndSwapStore', 'transactionStore', 'ownerStore']
 
-test.each(LOCAL)('on 200 random traces, every figure of %s equals the model', async (name) => {
+test.each(LOCAL)('on 100 random traces, every figure of %s equals the model', async (name) => {
   const [subject] = subjectsNamed([name])
   if (subject === undefined) throw new Error(`There is no store ${name}.`)
   const { steps, differences } = await tallyOf(subject, {
     stores: [name],
     seed: Date.now() % 1e9,
-    traces: 200,
+    traces: 100,
     seconds: 20,
   })
   expect(differences.map(textOf)).toEqual([])
-  expect(steps).toBeGreaterThan(2000)
+  expect(steps).toBeGreaterThan(1000)
 })
 
 /** Traces that once differed, by what their last steps do. */

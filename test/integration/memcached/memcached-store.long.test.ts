@@ -1,0 +1,3 @@
+import { describeMemcachedConformance } from './memcached-conformance.js'
+
+describeMemcachedConformance('all')
