@@ -30,7 +30,7 @@ export function configFor(length: 'short' | 'long'): Config {
   return {
     maxWorkers: 4, // many of them wait for servers
     testTimeout: 120_000, // longer than a busy machine takes
-    workerIdleMemoryLimit: '1GB', // not all that a file loads is freed after it
+    workerIdleMemoryLimit: '2GB', // not all that a file loads is freed after it
     reporters: ['default', '<rootDir>/test/support/left-out/reporter.cjs'],
     projects: [
       {
