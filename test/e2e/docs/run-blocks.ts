@@ -1,10 +1,10 @@
 /**
  * How code blocks in README.md, docs/ and the doc comments of src/ are tested.
  *
- * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, also under plain `strict`,
- * then run, and each server that it starts receives a GET and a POST for `/` and for each path that the
- * block names, such as `'/login'`; a 500 fails. Ports are changed to free ones. Comments above a block say
- * what it needs:
+ * Each ```ts, ```js or ```cjs block is a module of its own. It is type-checked, in the long tests also under
+ * plain `strict`, then run, and each server that it starts receives a GET and a POST for `/` and for each path
+ * that the block names, such as `'/login'`; a 500 fails. Ports are changed to free ones. Comments above a block
+ * say what it needs:
  *
  * - `<!-- with: app, login -->` puts these names of fixtures.ts in scope. An `app` is served too.
  * - `<!-- continues -->` puts the blocks that it continues before it, in one module.
@@ -74,21 +74,25 @@ export function isRun(block: Block): boolean {
   return Object.hasOwn(ENDINGS, block.language) && !isWorker(block)
 }
 
+/** The strictest configuration, and the one of most projects. */
+export const CONFIGS = ['tsconfig.json', 'tsconfig.plain.json'] as const
+
 /**
  * Type-checks and runs blocks; gives one outcome for each, in order. A block that has not ended in
  * `timeoutMs` is the last one that runs.
  */
-export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): Promise<Outcome[]> {
+export async function tryBlocks(
+  blocks: readonly Block[],
+  timeoutMs = 60_000,
+  configs: readonly string[] = [CONFIGS[0]],
+): Promise<Outcome[]> {
   mkdirSync(join(ROOT, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(ROOT, '.cache/docs-'))
   try {
     writeProject(folder)
     await linkFetchedPackages(folder, blocks)
     const modules = writeModules(folder, blocks)
-    const [typeErrors, plainErrors] = await Promise.all([
-      typeErrorsIn(folder, 'tsconfig.json'),
-      typeErrorsIn(folder, 'tsconfig.plain.json'),
-    ])
+    const typeErrors = await Promise.all(configs.map((config) => typeErrorsIn(folder, config)))
     await compileBlocks(folder)
     const runErrors = new Map<string, readonly string[]>()
     const unnamed = modules.filter(({ block }) => block.file === undefined && !isTest(block))
@@ -103,7 +107,7 @@ export async function tryBlocks(blocks: readonly Block[], timeoutMs = 60_000): P
     }
     return modules.map(({ block, file, compiled }) => ({
       block,
-      typeErrors: typeErrors.get(basename(file)) ?? plainErrors.get(basename(file)) ?? [],
+      typeErrors: typeErrors.flatMap((found) => found.get(basename(file)) ?? []),
       runErrors: runErrors.get(compiled) ?? [
         'it was never run: the process ended before, or ran out of time',
       ],

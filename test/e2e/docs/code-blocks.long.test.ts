@@ -1,0 +1,12 @@
+import { resolve } from 'node:path'
+import { commentPagesOf } from './doc-comments.js'
+import { blocksOf, pagesOf } from './pages.js'
+import { CONFIGS, isRun, tryBlocks } from './run-blocks.js'
+
+const ROOT = resolve(__dirname, '../../..')
+const blocks = [...pagesOf(ROOT), ...commentPagesOf(ROOT)].flatMap(blocksOf).filter(isRun)
+
+test('every block has sound types, also as most projects are set up', async () => {
+  const outcomes = await tryBlocks(blocks, 60_000, CONFIGS)
+  expect(outcomes.flatMap(({ typeErrors }) => typeErrors)).toEqual([])
+}, 900_000)
