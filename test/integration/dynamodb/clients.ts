@@ -54,13 +54,18 @@ export interface Costs {
 
 /**
  * Returns a client, and what its requests take. A failed condition takes as many write units as the item has,
- * which no reply shows: those of the last write.
+ * which no reply shows: those of the last write. `pending` returns how many requests have no reply, so their
+ * units are not counted yet.
  */
-export function metered<C extends AnyClient>(client: C): { readonly client: C; readonly costs: Costs } {
+export function metered<C extends AnyClient>(
+  client: C,
+): { readonly client: C; readonly costs: Costs; pending(): number } {
   const costs: Costs = { requests: {}, readUnits: 0, writeUnits: 0, failedConditions: 0 }
   let lastUnits = 1
+  let pending = 0
   const through = intercepted(client, async ({ operation, input, send }) => {
     costs.requests[operation] = (costs.requests[operation] ?? 0) + 1
+    pending++
     try {
       const reply = await send({ ...input, ReturnConsumedCapacity: 'TOTAL' })
       const units: number = reply.ConsumedCapacity.CapacityUnits
@@ -76,7 +81,9 @@ export function metered<C extends AnyClient>(client: C): { readonly client: C; r
         costs.writeUnits += lastUnits
       }
       throw error
+    } finally {
+      pending--
     }
   })
-  return { client: through, costs }
+  return { client: through, costs, pending: () => pending }
 }
