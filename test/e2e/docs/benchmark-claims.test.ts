@@ -99,7 +99,7 @@ const CLAIMS = [
   `would take ${span(['MariaDB', 'PostgreSQL'].map(minutes), (value) => value.toFixed(0))} minutes.`,
   `their p99 was at most ${two(Math.max(...['MariaDB', 'PostgreSQL'].map((server) => figure(PURGE, { server, phase: 'purging' }, 'times before'))))} times that before.`,
   `the two processes together need ${bucketCpuMs} ms of CPU time with a token bucket, and ${slidingCpuMs} ms with a sliding window.`,
-  `On a machine with other work, that took ${restartMs('token bucket', 'both')} ms and ${restartMs('sliding window', 'both').toLocaleString('en')} ms.`,
+  `Dump and restore took ${restartMs('token bucket', 'both')} ms and ${restartMs('sliding window', 'both').toLocaleString('en')} ms.`,
   `With Express loaded, \`require\` takes ${Math.round(figure(REQUIRED, { entry: 'headgate' }, 'CPU ms'))} ms of CPU time for headgate, and ${Math.round(figure(REQUIRED, { entry: THEIRS }, 'CPU ms'))} for express-rate-limit.`,
   `In an empty process, \`import\` takes ${Math.round(figure(IMPORTED, { entry: 'headgate' }, 'CPU ms'))} and ${Math.round(figure(IMPORTED, { entry: THEIRS }, 'CPU ms'))}.`,
   `headgate is ${one(installed('headgate', 'KiB') / installed(THEIRS, 'KiB'))} times as large as express-rate-limit with its dependencies: ${one((installed('headgate', 'KiB') * 1024) / 1e6)} MB in ${installed('headgate', 'files')} files.`,
