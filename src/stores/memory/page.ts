@@ -14,7 +14,7 @@ const WORDS = SLOT_BYTES / 4
 const NUMBERS = SLOT_BYTES / 8
 /** Wide states get room for more of them by this factor. */
 const WIDE_GROWTH = 1.5
-/** A state that has grown gets room for more numbers by this factor, so that a log is not moved at every charge. */
+/** A state that has grown gets more room by this factor, so that few charges of a log move it. */
 const STATE_GROWTH = 1.25
 
 /**

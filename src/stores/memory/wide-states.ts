@@ -4,9 +4,9 @@ import type { State } from '../../policies/policy.js'
 const HEADER = 2
 
 /**
- * The states of a page that do not fit into their slots, in one array: of each how many numbers have room, how
- * many it has, and these. A slot has the position of its state. As an object each, a million of them would keep
- * the garbage collector busy, and lie all over memory.
+ * The states of a page that do not fit into their slots, in one array: for each, how many numbers have room,
+ * how many it has, and these numbers. A slot has the position of its state. As an object each, a million of
+ * them would keep the garbage collector busy, and lie all over memory.
  */
 export class WideStates {
   readonly #numbers: Float64Array

@@ -80,13 +80,13 @@ export function readDump(owner: string, given: unknown): Dump {
     const problem = `the dump has format version ${version}, but this version of headgate reads ${VERSION}`
     throw wrongUse(owner, problem, 'Dump and restore with the same version, or start with an empty store.')
   }
-  if (bytes.length % 8 !== 0) throw damaged(owner)
+  if (bytes.length % 8 !== 0) throw damagedError(owner)
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
   const textBytes = words[14] as number
   const content = STATE_BYTES * (words[6] as number) + 8 * (words[7] as number) + textBytes
   const [first, second] = checksumOf(words)
   const isComplete = bytes.length === HEADER_BYTES + content
-  if (!isComplete || words[CHECKSUM] !== first || words[CHECKSUM + 1] !== second) throw damaged(owner)
+  if (!isComplete || words[CHECKSUM] !== first || words[CHECKSUM + 1] !== second) throw damagedError(owner)
   return viewsOf(bytes, new TextDecoder().decode(bytes.subarray(bytes.length - textBytes)))
 }
 
@@ -143,7 +143,7 @@ function foreign(owner: string): TypeError {
   )
 }
 
-export function damaged(owner: string): TypeError {
+export function damagedError(owner: string): TypeError {
   return wrongUse(
     owner,
     'the dump is damaged or incomplete',

@@ -6,7 +6,7 @@ import { KeyHash } from '../key-hash.js'
 import type { StateTable } from '../state-table.js'
 import { readDumpable } from './dump-memory.js'
 import { DumpedTable } from './dumped-table.js'
-import { type Dump, damaged, readDump, STATE_WORDS } from './format.js'
+import { type Dump, damagedError, readDump, STATE_WORDS } from './format.js'
 import { reservePages } from './reserve-pages.js'
 
 const OWNER = 'restoreMemory'
@@ -18,7 +18,7 @@ const OWNER = 'restoreMemory'
  *
  * Throws a `TypeError` and changes nothing in these cases:
  *
- * - The bytes are damaged, incomplete, in another format, or not a dump.
+ * - The bytes are damagedError, incomplete, in another format, or not a dump.
  * - The store has charged before, or has too little room.
  *
  * To start with an empty store instead, catch the error.
@@ -50,13 +50,8 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
     const problem = `the dump has ${live.length} keys, but maxKeys of the store is ${table.maxKeys}`
     throw wrongUse(OWNER, problem, 'Raise maxKeys.')
   }
-  if (
-    !reservePages(
-      table.pages,
-      live.map((word) => dump.words[word + 1] as number),
-    )
-  )
-    throw damaged(OWNER)
+  const highs = live.map((word) => dump.words[word + 1] as number)
+  if (!reservePages(table.pages, highs)) throw damagedError(OWNER)
   dumpable.setNow(nowMs)
   table.epochMs = times.epochMs
   table.keyHash = new KeyHash(secret)
