@@ -49,13 +49,14 @@ const DEFAULT_BATCHING: Batching = { maxKeys: 100, maxInFlight: 1, stallTimeoutM
  * Creates a store for a database that reads several keys with their versions, and then writes only if none
  * of them has changed, such as etcd or Deno KV.
  *
- * - **Technique.** Optimistic transactions: one attempt reads the keys of a batch, applies its operations,
- *   and commits if no other process has written meanwhile. Otherwise the batch is retried in halves that
- *   share no key, until the key in contention is alone and delays no other key. Operations on that key are
- *   retried with backoff for up to two seconds. Then they fail with a `StoreError`.
+ * - **Technique.** Optimistic transactions. One attempt reads the keys of a batch, applies its operations,
+ *   and commits if no other process has written any of the keys meanwhile.
+ * - **Conflicts.** Otherwise, the batch is retried in halves that share no key, until the contended key is
+ *   alone and delays no other. Operations on that key are retried with backoff for up to two seconds. Then
+ *   they fail with a `StoreError`.
  * - **Atomicity.** A charge of several keys takes all of its units in one moment, or none. If it takes
  *   nothing, nothing is committed.
- * - **Busy keys.** Operations on one key that arrive meanwhile wait, and then share one attempt. So a process
+ * - **Busy keys.** Operations that arrive during an attempt wait, and then share the next one. So a process
  *   never competes with itself.
  * - **Clock.** `clock`. The clocks of the processes must be less than a second apart.
  *

@@ -22,17 +22,18 @@ export interface OwnerStoreOptions extends CommonStoreOptions {
    * Sends a message to the owner, and resolves with the reply of its `serveOperations`. Both are plain data
    * that survives JSON. `owner` is what `ownerOf` returned.
    *
-   * If it rejects, the operations fail, and may have been applied. If the message certainly never left,
-   * reject with a `StoreError` with `unsent: true`. Never send a message twice.
+   * If it rejects, the operations fail, but may have been applied. If the message certainly never left,
+   * reject with a `StoreError` that has `unsent: true`. Never send a message twice.
    */
   send(message: OperationsMessage, owner: string): Promise<unknown>
   /**
-   * Returns the name of the owner of a key, if keys have different owners. Default: one owner, named `''`. A
-   * charge whose keys have several owners is decided owner by owner, and refunded if a later one denies.
+   * Returns the name of the owner of a key, if keys have different owners. By default, there is one owner,
+   * named `''`. A charge whose keys have several owners is decided owner by owner, and refunded if a later
+   * one denies.
    */
   ownerOf?(key: string): string
   /**
-   * How long to wait for a reply, at most a minute. Default `'5s'`. After that, the operations fail, and may
+   * How long to wait for a reply, at most a minute. Default `'5s'`. After that, the operations fail, but may
    * have been applied.
    */
   readonly timeout?: Duration
@@ -49,16 +50,15 @@ const optionTable = () => ({
 })
 
 /**
- * Creates a store whose states belong to another process, the owner, which applies the operations of all
- * processes. The owner can be the primary of `node:cluster`, a parent process, a Durable Object or your own
- * server. It replies to messages by `serveOperations`.
+ * Creates a store whose states another process keeps: the owner. It applies the operations of all processes,
+ * and replies to their messages with `serveOperations`. The owner can be the primary of `node:cluster`, a
+ * parent process, a Durable Object or your own server.
  *
- * - **Atomicity.** That of the owner's store. With one owner, a charge of several keys is decided in one
- *   moment.
+ * - **Atomicity.** That of the owner's store, for a charge whose keys have one owner.
  * - **Clock.** The owner's.
  * - **Restarts.** If the owner exits, the states in its memory are lost.
- * - **Policies.** Only headgate's policies can be sent, because a message has a policy's numbers and not its
- *   code. An operation with another policy fails alone.
+ * - **Policies.** Only headgate's own policies can be sent, because a message contains a policy's numbers,
+ *   but not its code. An operation with any other policy fails, without failing others.
  *
  * Throws a `TypeError` for wrong options.
  *

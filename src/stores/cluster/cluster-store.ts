@@ -10,14 +10,16 @@ import { DEFAULT_NAME } from './messages.js'
 import { ownedStore } from './owned-stores.js'
 import { ownerChannel, REPLY_TIMEOUT_MS } from './owner-channel.js'
 
-/** Options of `clusterStore`. Those of `memoryStore` take effect in the process that owns the counts. */
+/**
+ * Options of `clusterStore`. `maxKeys` and `clock` take effect only in the process that owns the counts.
+ */
 export interface ClusterStoreOptions extends MemoryStoreOptions {
   /** Tells several stores apart. Default `'limits'`. */
   name?: string
   /**
-   * The process that owns the counts. Default `'primary'`: the primary of `node:cluster`, or this process if
-   * it is not a worker. With `'parent'`, the process that started this one with `fork` from
-   * `node:child_process`, and that calls `serveChild`.
+   * Which process owns the counts. Default `'primary'`: the primary of `node:cluster`, or this process if it
+   * is not a worker. `'parent'` is the process that started this one with `fork` from `node:child_process`.
+   * It has to call `serveChild`.
    */
   owner?: 'primary' | 'parent'
 }
@@ -32,19 +34,19 @@ const OPTIONS = {
 }
 
 /**
- * Creates a store that keeps counts in the memory of one process, whose workers share them. Call it in the
- * primary before it forks, and in each worker. In the primary, it is a `memoryStore`, and serves all
+ * Creates a store that keeps counts in the memory of one process, and shares them with its workers. Call it
+ * in the primary before it forks, and in each worker. In the primary, it is a `memoryStore` that serves all
  * workers. In a worker, it sends operations to the primary in batches, through the IPC channel.
  *
  * - **Atomicity.** The primary applies each batch in one step, in the order of arrival.
  * - **Clock.** The primary's.
  * - **Workers that die.** The primary releases their units of `concurrency` at once.
- * - **A primary that hangs** is like a store that is down: `onStoreError` decides.
+ * - **A primary that hangs** counts as a store that is down, so `onStoreError` decides.
  * - **Restarts.** The counts end with the primary, unless it passes them on with `dumpMemory`.
  * - **Other messages** on the channel are left alone, and the channel keeps no worker running.
  *
- * Stores of one name share their counts. Throws a `TypeError` for wrong options, in a worker thread, and
- * with `owner: 'parent'` if there is no channel to a parent.
+ * Stores with the same name share their counts. Throws a `TypeError` for wrong options, in a worker thread,
+ * and with `owner: 'parent'` if there is no channel to a parent.
  *
  * @example
  * ```ts
@@ -79,7 +81,7 @@ export function clusterStore(options: ClusterStoreOptions = {}): Store {
     throw wrongUse(
       'clusterStore',
       problem,
-      "Start it with fork() from node:child_process, or leave out 'owner'.",
+      'Start it with fork() from node:child_process, or leave out owner.',
     )
   }
   const isOwner = owner === 'primary' && cluster.isPrimary

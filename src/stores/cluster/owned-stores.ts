@@ -44,10 +44,11 @@ function createStore(options: MemoryStoreOptions): OwnedStore {
 }
 
 /**
- * Serves the stores of `clusterStore` in this process to a child process that calls
- * `clusterStore({ owner: 'parent' })`. Pass what `fork` of `node:child_process` returns, before the child
- * sends anything. When the child exits, its units of `concurrency` are released. Workers of `node:cluster`
- * do not need this call.
+ * Serves this process's cluster stores to a child process that calls `clusterStore({ owner: 'parent' })`.
+ * Pass what `fork` of `node:child_process` returned, before the child sends anything. Returns the child.
+ *
+ * When the child exits, its units of `concurrency` are released. Workers of `node:cluster` do not need this
+ * call.
  *
  * @example
  * ```ts
@@ -71,7 +72,7 @@ function receiverOf(child: ChildProcess): (message: unknown) => void {
 }
 
 /**
- * Creates the function that serves a process. It applies each request at once, and so in the order of
+ * Creates the function that serves a process. It applies each request at once, and therefore in order of
  * arrival. A request that arrives after the process has exited holds no units.
  */
 function createReceiver(child: ChildProcess): (message: unknown) => void {

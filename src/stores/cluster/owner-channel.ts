@@ -6,7 +6,7 @@ import { StoreError } from '../store-error.js'
 import { type ClusterRequest, isReply } from './messages.js'
 
 /**
- * How long to wait for a reply. Limiters wait for less. A reply that comes after their time-out still
+ * How long to wait for a reply. Limiters wait for less time. A reply that arrives after their time-out still
  * releases units of `concurrency`.
  */
 export const REPLY_TIMEOUT_MS = 60_000
@@ -32,7 +32,7 @@ export class OwnerChannel {
     explainTimeouts(this, () =>
       this.#hasReply
         ? undefined
-        : 'No reply has come yet. Call clusterStore() in the primary before it forks.',
+        : 'No reply has arrived yet. Call clusterStore() in the primary before it forks.',
     )
   }
 

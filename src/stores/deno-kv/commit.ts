@@ -5,9 +5,9 @@ import { StoreError } from '../store-error.js'
 import type { DenoKv, KvAtomic, KvEntry, KvKey } from './client.js'
 
 /**
- * The value under a key: a state, which is empty if it was removed, and the last commits that wrote the key,
- * the newest at the end. A commit replaces those of its process that have ended, so as a rule, each process is
- * named once.
+ * The value under a key: a state, and the last commits that wrote the key, the newest at the end. The state
+ * is empty if it was removed. A commit replaces those of its process that have ended, so each process is
+ * usually named once.
  */
 interface KvState {
   readonly state: State
@@ -20,19 +20,17 @@ export interface KvVersion {
   readonly commits: readonly number[]
 }
 
-/** How many commits a value names. */
+/** The most commits that a value names. */
 const COMMITS = 16
 /** The number of a commit is that of its process, followed by that of the commit in the process. */
 const COMMITS_PER_PROCESS = 2 ** 16
-/**
- * The most numbers in a transaction of 819,200 bytes. A number takes at most nine. Any single state fits.
- */
+/** A transaction has at most 819,200 bytes, and a number takes up to nine. Any single state fits. */
 const MAX_NUMBERS = 80_000
-/** How much longer than needed a value is kept. A removed state leaves a value without a state. */
+/** How much longer than needed a value is kept. A removed state leaves a value that names its commits. */
 const MARGIN_MS = 60_000
 /** The longest expiry that Deno KV accepts: about 30,000 years. */
 const MAX_EXPIRY_MS = 1e15
-/** The values of a commit that took longer may have expired, so nothing would show that it was applied. */
+/** If a commit took longer, its values may have expired, so nothing would show that it was applied. */
 const MAX_COMMIT_MS = MARGIN_MS / 2
 
 /** Returns the state under a key with its version, or `undefined` if the key is missing. */
@@ -49,29 +47,30 @@ function isKvState(value: unknown): value is KvState {
 }
 
 /**
- * Returns a copy in which V8 serializes a number as nine bytes. Arrays that were read, and those that are made
- * of them by spreading or slicing, may have holes for V8, which then adds an index of two to four bytes.
+ * Returns a copy in which V8 serializes each number as nine bytes. V8 treats an array that was read as one
+ * that may have holes, and adds an index of two to four bytes to each number. Spreading and slicing keep
+ * that trait.
  */
 const packed = (numbers: readonly number[]): State => numbers.map((each) => each)
 
 /**
  * Returns the `commit` of the store. Deno's client for a remote KV resends a commit whose reply was lost. If
- * the commit had been applied, its checks then fail. So each value names the last commits that wrote it, and
- * a commit whose checks failed looks for its own number there.
+ * the commit had been applied, its checks fail the second time. So each value names the last commits that
+ * wrote it, and a commit whose checks failed looks for its own number there.
  */
 export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
   const pending = new Set<number>()
   let processNumber = 0
   let count = 0
 
-  /** Returns a number that no commit had before: after the last one of a process number, it draws another. */
+  /** Returns a number that no commit has had. Draws another process number when one is used up. */
   function nextId(): number {
     const index = count++ % COMMITS_PER_PROCESS
     if (index === 0) processNumber = Math.floor(Math.random() * 2 ** 32)
     return processNumber * COMMITS_PER_PROCESS + index
   }
 
-  /** Whether this process has learned the outcome of a commit of its own, so no value needs to name it. */
+  /** Returns whether this process sent the commit and knows its outcome, so no value needs to name it. */
   const hasEnded = (id: number) => Math.floor(id / COMMITS_PER_PROCESS) === processNumber && !pending.has(id)
 
   function transactionOf({ checks, writes }: OptimisticTransaction<KvVersion>, id: number): KvAtomic {

@@ -19,30 +19,27 @@ const OPTIONS = { rows: { clock: callback<() => number> } }
 
 /** Deno KV reads at most ten keys in one call. */
 const KEYS_PER_READ = 10
-/** The time-out. Deno Deploy's KV may be in another region than the isolate. */
+/** Deno Deploy's KV may be in another region than the isolate. */
 const TIMEOUT_MS = 1000
 
-/**
- * Returns the key in Deno KV. A transaction takes at most 80 KiB of keys, and checks and writes 100 of them.
- */
+/** Returns the key in Deno KV. A transaction takes at most 100 keys, of 80 KiB in all. */
 const kvKey = (key: string): KvKey => ['headgate', plainKey(key)]
 
 /**
  * Creates a store that keeps states in Deno KV: a file that the processes of one machine share, or the KV of
  * Deno Deploy.
  *
- * - **Technique.** Optimistic transactions: all operations that arrive together share one read and one
- *   commit. The commit fails if another process has written one of the keys meanwhile. It is then retried in
- *   halves that share no key, for up to two seconds. After that, the operations fail with a `StoreError`.
+ * - **Technique.** Optimistic transactions. All operations that arrive together share one read and one
+ *   commit. If another process has written one of the keys meanwhile, the commit fails. It is then retried
+ *   in halves that share no key, for up to two seconds. After that, the operations fail with a `StoreError`.
  * - **Atomicity.** A charge of several keys, at most 100, takes all of its units in one moment, or none.
- * - **Lost replies.** If Deno resends a commit whose reply was lost, the commit counts once.
- * - **Clock.** This process's, in milliseconds. Synchronize the clocks of all machines to less than a
- *   second.
- * - **Expiry.** Deno removes a key at least a minute after its state equals a fresh one.
+ * - **Lost replies.** A commit counts once, even if Deno resends it because its reply was lost.
+ * - **Clock.** This process's. Synchronize the clocks of all machines to within a second.
+ * - **Expiry.** Deno removes a key at least a minute after none of its units are in use.
  * - **Keys.** `['headgate', key]`.
  * - **KV.** `kv` is what `Deno.openKv()` resolves with. The store never closes it.
  *
- * Throws a `TypeError` for anything but such a KV, and for wrong options.
+ * Throws a `TypeError` if `kv` is anything else, and for wrong options.
  *
  * @example
  * ```ts

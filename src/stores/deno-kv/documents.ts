@@ -8,7 +8,7 @@ const PART_LENGTH = 10_000
 
 /** Keeps each document as texts that never expire. */
 export function kvDocuments(kv: DenoKv, kvKey: (key: string) => KvKey): Documents {
-  /** Commits a change of a key. If Deno sends it twice, the second one fails its check. */
+  /** Commits a change of a key. If Deno sends it twice, the check of the second fails. */
   async function swap(key: string, text: string, versionstamp: string | null | undefined): Promise<boolean> {
     const atomic = kv.atomic()
     if (versionstamp !== undefined) atomic.check({ key: kvKey(key), versionstamp })

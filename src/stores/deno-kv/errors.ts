@@ -3,11 +3,11 @@ import { asStoreError, messageOf, type StoreError } from '../store-error.js'
 /** The operator's fix for an error, by its text. */
 const FIXES: readonly (readonly [RegExp, string])[] = [
   [/^Too many checks/, 'A charge can name at most 100 keys.'],
-  [/^Bad resource ID/, 'The KV is closed. Close it after the last request.'],
+  [/^Bad resource ID/, 'The KV is closed. Close it only after the last request.'],
   [/PermissionDenied|Requires \w+ access|NotCapable/, 'Run Deno with the permissions that its KV needs.'],
 ]
 
-/** Deno's checks of a transaction, which it makes before it sends anything. */
+/** Returns whether Deno rejected the call itself, before it sent anything. */
 const isOfCall = (error: unknown) => error instanceof TypeError
 
 /** Returns the `StoreError` for an error of Deno KV. */

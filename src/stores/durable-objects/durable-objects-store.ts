@@ -11,20 +11,23 @@ import { STORE_NAME, WRITE_DELAY } from './serving-object.js'
 /** Options of `durableObjectsStore`. */
 export interface DurableObjectsStoreOptions {
   /**
-   * The number of objects that share the keys, up to 1,024. Default 16. If you change it, clients that move
-   * to another object start afresh. If you double it, half of them do.
+   * The number of objects that share the keys, up to 1,024. Default 16. If you change it, some clients move
+   * to another object and start afresh. If you double it, half of them do.
    */
   shards?: number
   /**
    * How long an object may keep states in memory before it writes them, up to `'10s'`. A busy key then costs
-   * one row written in that time, and not one per decision. If a failure or a new version of your Worker
-   * resets the object, the units taken since the last write are lost, and can be taken again. By default,
-   * each decision is written before its reply leaves, and nothing is lost.
+   * one row written in that time, instead of one for each decision.
+   *
+   * If a failure or a new version of your Worker resets the object, the units taken since the last write are
+   * lost, and can be taken again. By default, each decision is written before its reply leaves, so nothing
+   * is lost.
    */
   writeDelay?: Duration
   /**
-   * Where the objects are created, such as `'weur'` for Western Europe. Default: near the first request for
-   * each object. https://developers.cloudflare.com/durable-objects/reference/data-location/
+   * Where to create the objects, such as `'weur'` for Western Europe. By default, each object is created
+   * near the first request for it.
+   * https://developers.cloudflare.com/durable-objects/reference/data-location/
    */
   locationHint?: string
 }
@@ -39,18 +42,21 @@ const OPTIONS = {
 
 /** The object that keeps the documents of all limiters. */
 const DOCUMENTS = 'documents'
-/** A distant object takes about 300 ms, and an evicted one has to start first. */
+/** A distant object takes about 300 ms to reply, and an evicted one has to start first. */
 const DEFAULT_TIMEOUT_MS = 1000
 
 /**
  * Creates a store that keeps states in Cloudflare Durable Objects. `namespace` is a binding to the class
  * `LimitsObject`, or a function that returns the binding. Each decision calls the function.
  *
- * - **Atomicity.** All limits of an identity are in one object, which decides a charge of them in one step.
- *   Limits with different identities are charged one after the other, and refunded if a later one denies.
+ * - **Atomicity.** One object keeps all limits of an identity, and decides a charge of them in one step.
+ *   Limits with different identities are charged one after the other. If a later one denies, the earlier
+ *   ones are refunded.
  * - **Clock.** The object's.
- * - **Durability.** A reply leaves an object once its states are durable. Evictions and restarts lose none.
- * - **Failures.** Nothing is sent twice. If a call to an object fails, the charge may have been counted.
+ * - **Durability.** Unless you set `writeDelay`, a reply leaves an object only once its states are durable.
+ *   Evictions and restarts then lose nothing.
+ * - **Failures.** No operation is sent twice. If a call to an object fails, the charge may have been
+ *   counted.
  *
  * Throws a `TypeError` for a wrong namespace or wrong options.
  *
@@ -73,7 +79,7 @@ export function durableObjectsStore(
   const isGetter = typeof namespace === 'function'
   if (!isGetter) checkNamespace(namespace)
 
-  /** Asks an object, through a new stub: a stub belongs to one request, and is broken after an exception. */
+  /** Asks an object, through a new stub. A stub belongs to one request, and breaks after an exception. */
   async function ask(object: string, message: OwnerMessage): Promise<unknown> {
     const found = checkNamespace(isGetter ? namespace() : namespace)
     const stub = found.get(found.idFromName(object) as never, placement)

@@ -6,12 +6,14 @@ import type { ObjectContext } from './platform.js'
 import { ServingObject, STORE_NAME } from './serving-object.js'
 
 /**
- * Creates a class like `LimitsObject` with the code of only these kinds of policies. A Worker with one kind
- * is up to 17 kB smaller. Name the kind of each policy that your limits use. Limits without a policy need
- * `tokenBucketKind`. Bans need `banKind` and the kind of the policy in the ban.
+ * Creates a class like `LimitsObject` that contains the code of only these kinds of policies. A Worker with
+ * one kind is up to 17 kB smaller.
  *
- * Operations with any other policy fail, and the error names its kind. Throws a `TypeError` for values that
- * are not kinds.
+ * Pass the kind of each policy that your limits use. Limits without a policy need `tokenBucketKind`. Bans
+ * need `banKind`, and the kind of the policy in the ban. Operations with any other policy fail, and the
+ * error names the kind that is missing.
+ *
+ * Throws a `TypeError` for values that are not policy kinds.
  *
  * @example
  * ```ts
@@ -29,7 +31,7 @@ export function limitsObject(
   for (const kind of kinds)
     if (typeof kind?.policyOf !== 'function') {
       const fix = 'Write limitsObject(tokenBucketKind), with the kind of each policy that your limits use.'
-      throw wrongKind('limitsObject', 'a kind', 'a kind of policy', kind, fix)
+      throw wrongKind('limitsObject', 'each argument', 'a policy kind', kind, fix)
     }
   const policyOf: PolicyOfSpec = (spec) => {
     const policy = policyOfKinds(kinds, spec, policyOf)

@@ -3,13 +3,14 @@ import type { ObjectContext } from './platform.js'
 import { ServingObject } from './serving-object.js'
 
 /**
- * The Durable Object that keeps the limits of `durableObjectsStore`. Export it from your Worker, and bind it
- * as a class with SQLite, in `durable_objects` and in `new_sqlite_classes` of `wrangler.jsonc`.
+ * The Durable Object that keeps the limits of a `durableObjectsStore`. Export it from your Worker. In
+ * `wrangler.jsonc`, bind it in `durable_objects`, and list it in `new_sqlite_classes`, because it needs
+ * SQLite.
  *
- * It decides each request in one synchronous step. A reply leaves once its states are durable. An alarm
- * removes expired states, at most once an hour.
+ * It decides each request in one synchronous step. A reply leaves once its states are durable, unless the
+ * store has a `writeDelay`. An alarm removes expired states, at most once an hour.
  *
- * It has the code of all policies. `limitsObject` creates a class with only those that you use.
+ * It contains the code of all policies. `limitsObject` creates a class with only those that you use.
  *
  * @example
  * ```ts

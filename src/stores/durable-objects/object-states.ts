@@ -21,12 +21,12 @@ const REMOVE_EXPIRED = 'DELETE FROM headgate WHERE identity > ? AND identity <= 
 type Row = Map<string, readonly [state: State, expiresAtMs: number]>
 
 /**
- * The states in the storage of an object. All states of an identity are one row, so a charge of its limits
- * writes one row. Memory holds only rows that wait to be written, because SQLite has its own cache, and an
- * object may be evicted at any time.
+ * The states in the storage of an object. All states of an identity are in one row, so a charge of its
+ * limits writes one row. Memory holds only rows that wait to be written, because SQLite has its own cache,
+ * and an object may be evicted at any time.
  *
- * There is no index of expiries, because most charges would write a second row to it. Instead, a sweep reads
- * all rows. Reading a thousand rows costs as much as writing one.
+ * There is no index of expiries, because most charges would have to write a row of it as well. Instead, a
+ * sweep reads all rows. Reading a thousand rows costs as much as writing one.
  */
 export class ObjectStates {
   readonly #storage: ObjectStorage

@@ -8,14 +8,12 @@ import type { ObjectContext, ObjectRequest, ObjectStorage } from './platform.js'
 
 /** The name of the store in errors. */
 export const STORE_NAME = 'durable-objects'
-/** The URL parameter for how many milliseconds states may wait to be written. */
+/** The URL parameter that says how many milliseconds states may wait to be written. */
 export const WRITE_DELAY = 'writeDelay'
 /** The shortest time between two sweeps. */
 const SWEEP_MS = 3_600_000
 
-/**
- * A Durable Object that serves a `durableObjectsStore`. `policyFromText` decodes the policies in requests.
- */
+/** A Durable Object that serves a `durableObjectsStore`. */
 export class ServingObject {
   /** Tells Cloudflare's types that this is a Durable Object. It has no value. */
   declare readonly __DURABLE_OBJECT_BRAND: never
@@ -38,7 +36,7 @@ export class ServingObject {
     return Date.now()
   }
 
-  /** Replies to a request of the store. */
+  /** Responds to a request from the store. */
   async fetch(request: ObjectRequest): Promise<Response> {
     const delayMs = Number(new URL(request.url).searchParams.get(WRITE_DELAY))
     const reply = await serveMessage(this.#store(delayMs), await request.json(), this.#policyFromText)

@@ -19,18 +19,20 @@ import { type DecidedState, encodeEntries, replay } from './log.js'
 import { isWritten, unlessChanged } from './unless-changed.js'
 
 /**
- * After this many entries, a process folds the log, so most items stay below 1 KB, which is one write unit.
+ * After this many entries, a process folds the log. Most items then stay below 1 KB, which is one write
+ * unit.
  */
 const ENTRIES = 20
 /** The most entries that one update folds: an expression has at most 4 KB. */
 const MAX_FOLDED = 200
 /** The most entries in a log. No process adds more until one has folded it. */
 const MAX_ENTRIES = 1000
-/** Expiries are rounded up to a multiple of this, so that clocks that differ mostly give the same expiry. */
+/** Expiries are rounded up to a multiple of this, so that different clocks mostly give the same one. */
 const STEP_S = 60
 /**
  * An operation that arrives up to this much later than others is decided after them, at their time. If an
- * item is ahead by more, a wrong clock wrote it, or the operation waited in a frozen function.
+ * item is further ahead, a clock was wrong when it was written, or the operation waited in a frozen
+ * function.
  */
 const MAX_LATE_MS = 10_000
 const NAMES = {
@@ -58,11 +60,13 @@ function lifetimeMs(policy: Policy, nowMs: number): number {
  * An operation is appended to a log in the item, by an update without a read. The database puts all updates
  * of an item in one order, and replies with the item. Each process applies the log to the state, and so
  * learns the outcome of its operation. Processes never compete. Now and then, one of them folds the entries
- * that it knows into the state, whatever others append meanwhile.
+ * that it knows into the state. Others can append entries meanwhile.
  *
- * Operations that cannot be in the log take a read and a compare-and-swap: those of a policy other than the
- * log's, those on a ban, whose end depends on its outcomes, and those that arrive very late, such as when a
- * function was frozen before it sent them.
+ * These operations cannot be in the log, and take a read and a compare-and-swap:
+ *
+ * - those of a policy other than the log's
+ * - those on a ban, because its end depends on their outcomes
+ * - those that arrive very late, such as when a function was frozen before it sent them
  */
 export function dynamodbAccess(table: Table, clock: () => number) {
   async function append(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined> {

@@ -83,8 +83,8 @@ function plainOf({ S, N, B, L }: AttributeValue): unknown {
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i
 
 /**
- * Returns the attribute of a plain value. A number may be what `wrapNumbers` makes of it, such as an object
- * or a text. Values of types that the store does not write become an attribute without a value.
+ * Returns the attribute of a plain value. A number may be what `wrapNumbers` returned for it, such as an
+ * object or a text. A value of a type that the store does not write becomes an attribute without a value.
  */
 function attributeOf(value: unknown): AttributeValue {
   if (value instanceof Uint8Array) return { B: value }

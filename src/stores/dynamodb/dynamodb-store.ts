@@ -25,7 +25,8 @@ export interface DynamodbStore extends Store {
   /**
    * Creates the table if it does not exist, and waits until it is active. Rejects with a `StoreError` if
    * that fails. Await it in a script, or when a server starts. For functions, create the table beforehand.
-   * It needs a `DynamoDB`: a `DynamoDBDocument` cannot create tables.
+   *
+   * It needs a `DynamoDB`, because a `DynamoDBDocument` cannot create tables.
    */
   prepare(): Promise<void>
 }
@@ -36,25 +37,26 @@ const TIMEOUT_MS = 1000
  * Creates a store that keeps states in an Amazon DynamoDB table. It also suits functions that serve one
  * request at a time.
  *
- * - **Technique.** A charge is one conditional update without a read, which appends it to a log in the item
- *   of its key. All processes apply the log to the state in the same order, so charges of one key never
- *   compete. About every twentieth charge also folds the log into the state, whatever others append
- *   meanwhile. A charge of a `ban` takes a read and a compare-and-swap, which is retried with backoff for up
+ * - **Technique.** A charge is one conditional update without a read. It appends the charge to a log in the
+ *   item of its key. All processes apply the log to the state in the same order, so charges of one key do
+ *   not compete. About every twentieth charge also folds the log into the state, while others keep
+ *   appending.
+ * - **Bans.** A charge of a `ban` takes a read and a compare-and-swap, which is retried with backoff for up
  *   to two seconds.
  * - **Several keys.** A charge of several keys is decided key by key. If a later key denies, the earlier
  *   ones are refunded. Until then, other charges may be denied for lack of those units. No limit is ever
  *   exceeded. A transaction over all keys would cost twice as much.
- * - **Busy keys.** Operations on one key that arrive in a process during an update share the next one.
- * - **Clock.** This process's, in milliseconds. Synchronize the clocks of all machines to less than a
- *   second.
- * - **Expiry.** The attribute `expires` lets DynamoDB delete an item, a minute or more after its state
- *   equals a fresh one.
+ * - **Busy keys.** Operations on one key that arrive during an update share the next update.
+ * - **Clock.** This process's. Synchronize the clocks of all machines to within a second.
+ * - **Expiry.** DynamoDB deletes an item by its attribute `expires`, a minute or more after none of its
+ *   units are in use.
  * - **Client.** `client` is a `DynamoDB` from `@aws-sdk/client-dynamodb`, or a `DynamoDBDocument` from
- *   `@aws-sdk/lib-dynamodb` with any of its options, and has `maxAttempts: 1`. By default, the SDK resends a
- *   request whose reply was lost, which would count a charge twice. With such a client, the first operation
- *   fails, and the error has the fix. The store never closes the client.
+ *   `@aws-sdk/lib-dynamodb`. The store never closes it.
+ * - **Resends.** The client must have `maxAttempts: 1`. By default, the SDK resends a request whose reply
+ *   was lost, and a charge then counts twice. With such a client, every operation fails, and the error has
+ *   the fix.
  *
- * Throws a `TypeError` for anything but such a client, and for wrong options.
+ * Throws a `TypeError` for any other client, and for wrong options.
  *
  * @example
  * ```ts

@@ -60,7 +60,7 @@ function attemptsCheck(config: DynamoDb['config'], fix: string): () => Promise<v
     const attempts = await config.maxAttempts()
     if (attempts !== 1)
       throw new TypeError(
-        `dynamodbStore: maxAttempts of the client must be 1, got ${attempts}, which counts a charge twice if its reply is lost. Write ${fix}.`,
+        `dynamodbStore: maxAttempts of the client must be 1, got ${attempts}. Otherwise, a charge whose reply is lost counts twice. Write ${fix}.`,
       )
     isChecked = true
   }

@@ -71,7 +71,7 @@ const MAX_POLLS = 600
 export async function prepareTable(db: TableRequests | undefined, table: string): Promise<void> {
   if (db === undefined)
     throw new TypeError(
-      'dynamodbStore: prepare() needs a DynamoDB, since a DynamoDBDocument cannot create tables. Await dynamodbStore(new DynamoDB({ maxAttempts: 1 })).prepare(), or create the table from dynamodbSchema().',
+      'dynamodbStore: client must be a DynamoDB for prepare(), got a DynamoDBDocument, which cannot create tables. Await dynamodbStore(new DynamoDB({ maxAttempts: 1 })).prepare(), or create the table from dynamodbSchema().',
     )
   const { TimeToLiveSpecification, ...input } = schemaOf(table)
   const TableName = table

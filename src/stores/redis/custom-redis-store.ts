@@ -11,25 +11,25 @@ import { TEXT_REPLIES } from './text-replies.js'
 /** Options of `customRedisStore`: what it needs of a client. */
 export interface CustomRedisStoreOptions {
   /**
-   * Sends commands to the server in this order, and returns a promise of each reply. A command is its name
-   * and its arguments, such as `['EVALSHA', 'e0e1…', '1', 'key', '60000']`. Resolve with the server's reply
-   * as it is: strings as UTF-8 text or as bytes, and not parsed.
+   * Sends commands to the server in this order, and returns a promise of each reply. A command is a list of
+   * its name and its arguments, such as `['EVALSHA', 'e0e1…', '1', 'key', '60000']`.
    *
+   * - Resolve with the server's reply, without parsing it. Strings in it may be UTF-8 text or bytes.
    * - For an error reply, reject with the server's message, which begins with a code such as `NOSCRIPT`.
    *   headgate then knows that the command did nothing.
    * - If a command was certainly not sent, throw or reject with a `StoreError` that has `unsent: true`.
    * - After any other error, headgate assumes that the command may have run.
-   * - Never send a command twice, and never keep one until the client has reconnected.
+   * - Never send a command twice, and do not queue commands until the client has reconnected.
    */
   send(commands: readonly CommandWords[]): readonly Promise<unknown>[]
   /**
-   * Whether the server is a Cluster. `send` then sends each command to the node of its first key. Default
-   * false.
+   * Whether the server is a Cluster. If so, `send` must send each command to the node of its first key.
+   * Default false.
    */
   readonly cluster?: boolean
 }
 
-/** A function, because bundlers would keep a constant that calls functions. */
+/** This is a function because bundlers keep constants that call functions, even unused ones. */
 const optionTable = () => ({
   rows: {
     send: requiredFunction('Write send: (commands) => commands.map((words) => client.sendCommand(words)).'),
@@ -41,8 +41,8 @@ const optionTable = () => ({
 })
 
 /**
- * Creates a store that uses any client. It keeps states in Redis, Valkey or a server that runs their
- * scripts, such as Dragonfly. It shares limits with a `redisStore` on the same server. With the clients that
+ * Creates a store that uses any client. It keeps states in Redis, Valkey, or a server that runs their
+ * scripts, such as Dragonfly. It shares limits with a `redisStore` on the same server. For the clients that
  * `redisStore` takes, `redisStore` is faster.
  *
  * Throws a `TypeError` for wrong options.

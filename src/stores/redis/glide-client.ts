@@ -33,7 +33,7 @@ export function glideTransport(client: GlideRedisClient): Transport {
   })
 }
 
-/** How GLIDE rejects a command, before it sends it, while too many others are in flight (2.5). */
+/** The error of GLIDE 2.5 for a command that it did not send, because too many others are in flight. */
 const NOT_SENT = /^Reached maximum inflight requests/
 
 function notSent(cause: unknown): StoreError {
@@ -41,7 +41,7 @@ function notSent(cause: unknown): StoreError {
   return new StoreError('redis', `${messageOf(cause)}. ${fix}`, { unsent: true, cause })
 }
 
-/** GLIDE's names of some error replies. The others keep their code. */
+/** GLIDE's names for some error replies. Other replies keep their code. */
 const CODES: Readonly<Record<string, string>> = {
   Ask: 'ASK',
   BusyLoadingError: 'LOADING',

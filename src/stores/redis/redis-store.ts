@@ -8,13 +8,13 @@ import { storeOver } from './store-over.js'
 /**
  * Creates a store that keeps states in Redis or Valkey, shared by any number of processes.
  *
- * - **Atomicity.** A Lua script decides all operations of one shape that arrive together. A call is sent
- *   again only if it certainly did not run. That is so if the server does not know the script
- *   (`NOSCRIPT`), or if a node of a Cluster rejects it because a slot has moved.
+ * - **Atomicity.** A Lua script decides all operations of one shape that arrive together.
+ * - **Resends.** A call is sent again only if it certainly did not run: if the server does not know the
+ *   script (`NOSCRIPT`), or if a node of a Cluster rejects it because a slot has moved.
  * - **Cluster.** A script sees the keys of one slot. A charge whose keys are in several slots is decided
- *   slot by slot, and refunded if a later slot denies. Until the refund, others may be denied for those
- *   units. No limit admits more than it says. If a client for one server reaches a Cluster, headgate warns
- *   and sends operations slot by slot.
+ *   slot by slot, and refunded if a later slot denies. Until the refund, other charges may be denied for
+ *   lack of those units. No limit is ever exceeded. If a client for one server reaches a Cluster, headgate
+ *   warns, and sends operations slot by slot.
  * - **Clock.** The server's `TIME`.
  * - **Expiry.** States expire when they equal fresh ones, or up to a slice or a sixteenth of a bucket's span
  *   later.
@@ -24,8 +24,8 @@ import { storeOver } from './store-over.js'
  *   options for commands, such as a type mapping.
  * - **Connection.** Operations wait for the client's first connection. If it is lost later, they fail at
  *   once with a `StoreError`, instead of waiting in the client's queue.
- * - **node-redis.** Call `connect()`: before that, operations fail. Listen for `error`: without a listener,
- *   a lost connection ends the process, and headgate warns of that.
+ * - **node-redis.** Call `connect()`. Before that, operations fail. Listen for `error`. Without a listener,
+ *   a lost connection ends the process, and headgate warns about that.
  *
  * Throws a `TypeError` for any other client.
  *

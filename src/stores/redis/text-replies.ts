@@ -19,7 +19,7 @@ export function textReplies(header?: string): TextReplies {
 /** The text replies of any client. */
 export const TEXT_REPLIES = textReplies()
 
-/** Returns the bytes in pairs of hexadecimal digits; other text, which no script replies, as it is. */
+/** Decodes bytes from pairs of hexadecimal digits. Returns other text as it is, which no script sends. */
 function bytesOf(digits: string): Uint8Array | string {
   if (digits.length % 2 !== 0 || NO_DIGIT.test(digits)) return digits
   const bytes = new Uint8Array(digits.length / 2)

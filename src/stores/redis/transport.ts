@@ -5,8 +5,8 @@ export interface Command {
   readonly shard: number
   readonly words: readonly [name: string, ...args: string[]]
   /**
-   * Where in `words` the first key is, and how many keys there are. Without keys, it goes to the shard's
-   * server.
+   * Where in `words` the first key is, and how many keys there are. A command without keys goes to the
+   * shard's server.
    */
   readonly firstKey: number
   readonly keyCount: number
@@ -26,7 +26,7 @@ export interface TextReplies {
 export interface Transport {
   /** Returns a key's slot in a Cluster, which the keys of a command share: its shard. */
   slotOf(key: string): number
-  /** Returns the server of a slot, as the client now knows it; `undefined` if that is for one server. */
+  /** Returns the server of a slot, as the client now knows it. `undefined` for a client of one server. */
   readonly serverOf: ((slot: number) => string | undefined) | undefined
   /** Set if the keys of a command must share a slot, although `serverOf` is missing. */
   readonly hasSlots?: boolean
@@ -35,12 +35,12 @@ export interface Transport {
   /**
    * Returns the set in which the store keeps the digests of the scripts that it has loaded on a slot's
    * server: one set for each connection or, with a Cluster of ioredis, for each server. Stores that share a
-   * client share it. Commands on a connection keep their order, so every command after the one that loads a
-   * script has it. If it is `undefined`, no script is loaded: the first call of each is rejected and sent
-   * again.
+   * client share it. Commands on a connection keep their order, so a script is there for every command after
+   * the one that loads it. If this is `undefined`, scripts are not loaded beforehand: the first call of each
+   * is rejected, and sent again with the script.
    */
   readonly scriptsOn: ((slot: number) => Set<string>) | undefined
-  /** What the client needs of the batcher that differs from other clients. */
+  /** How the batches for this client differ from those for others. */
   readonly batching: Partial<Batching> | undefined
   /**
    * Returns a promise of each reply. Commands for one shard keep their order.

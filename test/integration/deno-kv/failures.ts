@@ -220,7 +220,7 @@ const tests: Readonly<Record<string, (kv: TestKv) => Promise<void>>> = {
     kv.close()
     await assert.rejects(
       chargeOne(store, part('key', policy)),
-      /^StoreError: deno-kv: Bad resource ID\. The KV is closed\. Close it after the last request\.$/,
+      /^StoreError: deno-kv: Bad resource ID\. The KV is closed\. Close it only after the last request\.$/,
     )
   },
 

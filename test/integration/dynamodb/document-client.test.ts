@@ -79,7 +79,7 @@ test.each<[TranslateConfig, string]>([
 
 test('prepare() names what can create the table', async () => {
   await expect(tables.store(tables.document()).prepare()).rejects.toThrow(
-    'dynamodbStore: prepare() needs a DynamoDB, since a DynamoDBDocument cannot create tables. Await dynamodbStore(new DynamoDB({ maxAttempts: 1 })).prepare(), or create the table from dynamodbSchema().',
+    'dynamodbStore: client must be a DynamoDB for prepare(), got a DynamoDBDocument, which cannot create tables. Await dynamodbStore(new DynamoDB({ maxAttempts: 1 })).prepare(), or create the table from dynamodbSchema().',
   )
 })
 

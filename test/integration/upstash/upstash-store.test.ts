@@ -125,7 +125,7 @@ describe('errors of upstashStore', () => {
   test('a wrong token is named, and nothing was counted', async () => {
     expect(await fail({ token: 'wrong' })).toMatchObject({
       message: expect.stringMatching(
-        /^upstash: the server responded with status 401 and .*\. Correct the token: /,
+        /^upstash: the server responded with status 401 and .*\. Correct the token\. Pass the UPSTASH_REDIS_REST_TOKEN /,
       ),
       replied: true,
     })

@@ -11,11 +11,13 @@ import { createDump, type Dump, STATE_WORDS, seal } from './format.js'
  * Returns all counts of a memory store as bytes, for `restoreMemory` in the next process. It takes a few
  * milliseconds for each 10,000 keys.
  *
- * Afterwards, the store denies every charge, with a retry time of one second, because the bytes would not
- * contain any further charge. So close the server first, and await the requests in flight.
+ * Close the server first, and await the requests in flight. After the dump, the store denies every charge,
+ * with a retry time of one second, because the bytes would not contain that charge.
  *
- * The bytes contain no keys, but the secret under which keys are hashed, and documents such as settings.
- * Keep them confidential. Throws a `TypeError` for any other store, and for one that was dumped before.
+ * Keep the bytes confidential. They contain no keys, but they contain the secret with which keys are hashed,
+ * and documents such as settings.
+ *
+ * Throws a `TypeError` for any other store, and for a store that has already been dumped.
  *
  * @example
  * ```ts
@@ -33,7 +35,7 @@ export function dumpMemory(store: Store): Uint8Array {
   const { states } = dumpable
   const { table, overflow, documents } = states
   if (table instanceof DumpedTable)
-    throw wrongUse('dumpMemory', 'the store was dumped before', 'Dump it once, at the end.')
+    throw wrongUse('dumpMemory', 'the store has already been dumped', 'Dump it once, at the end.')
   const nowMs = dumpable.now()
   table.keyHash.hash('') // draws the secret
   const text = JSON.stringify({
@@ -54,7 +56,9 @@ export function dumpMemory(store: Store): Uint8Array {
 export function readDumpable(owner: string, store: unknown): Dumpable {
   const dumpable = isStore(store) ? dumpableOf(store) : undefined
   if (dumpable !== undefined) return dumpable
-  throw wrongKind(owner, 'store', 'a store from memoryStore, or the clusterStore of a primary', store)
+  const must = 'a memoryStore, or the clusterStore of a primary'
+  const fix = 'Pass the store itself. Other stores keep their counts outside this process.'
+  throw wrongKind(owner, 'store', must, store, fix)
 }
 
 /** Returns how many states are not fresh, and how many numbers those have that do not fit into a slot. */

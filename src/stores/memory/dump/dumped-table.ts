@@ -16,8 +16,8 @@ const DENIAL: Step = {
 }
 
 /**
- * Replaces the states that were dumped. It denies every charge, because the dump would not contain a charge
- * that it allowed. All other operations fail, because a ban or a refund would be lost.
+ * Takes the place of the states that were dumped. It denies every charge, because the dump would not contain
+ * it. All other operations fail, because a ban or a refund would be lost.
  */
 export class DumpedTable extends StateTable {
   override take(): Step {
@@ -41,7 +41,7 @@ export class DumpedTable extends StateTable {
   }
 }
 
-/** Replaces the documents that were dumped. They can be read, but not changed. */
+/** Takes the place of the documents that were dumped. They can be read, but not changed. */
 export class DumpedDocuments extends Map<string, StoredDocument> {
   constructor(documents: ReadonlyMap<string, StoredDocument>) {
     super()
@@ -53,7 +53,7 @@ export class DumpedDocuments extends Map<string, StoredDocument> {
   }
 }
 
-/** Returns the error of what a store cannot change any more, because it would be missing from the dump. */
+/** Returns the error of a change that would be missing from the dump. */
 function dumpedError(): StoreError {
-  return new StoreError('memory', 'the store was dumped, so nothing can be changed', { replied: true })
+  return new StoreError('memory', 'the store has been dumped, so nothing can change', { replied: true })
 }

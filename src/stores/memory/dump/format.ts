@@ -3,10 +3,10 @@ import { SLOT_BYTES } from '../page.js'
 
 /** The first four bytes: `HGMD` on little-endian machines. */
 const MAGIC = 0x444d4748
-/** Must change when the content does, such as the meaning of a state or a mark. */
+/** Changes whenever the content changes, such as the meaning of a state or a mark. */
 const VERSION = 1
 
-/** The sizes of the header and of a state, and where the checksum and the first double are. */
+/** The sizes of the header and of a state, and the positions of the checksum and of the first double. */
 const HEADER_BYTES = 72
 const STATE_BYTES = SLOT_BYTES
 export const STATE_WORDS = STATE_BYTES / 4

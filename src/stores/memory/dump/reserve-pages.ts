@@ -7,8 +7,8 @@ const MAX_STATES = Math.floor(FULL * PAGE_SLOTS)
 const MAX_DEPTH = 20
 
 /**
- * Gives an empty table pages with room for the states of these hashes. Returns whether it has: changes nothing
- * if far too many of the hashes are nearly equal.
+ * Gives an empty table pages with room for the states of these hashes. If far too many of the hashes are
+ * nearly equal, it changes nothing and returns false.
  */
 export function reservePages(table: PageTable, highs: Int32Array): boolean {
   const counts = countByRange(highs)

@@ -13,13 +13,15 @@ const OWNER = 'restoreMemory'
 
 /**
  * Continues with the counts that `dumpMemory` returned in an earlier process. Call it before the first
- * charge. The time between the two processes counts as elapsed, by the system clock. If the clock was set
- * back meanwhile, no time counts as elapsed. Expired states are left out.
+ * charge.
+ *
+ * The time between the two processes counts as elapsed, by the system clock. If that clock was set back
+ * meanwhile, no time counts as elapsed. Expired states are left out.
  *
  * Throws a `TypeError` and changes nothing in these cases:
  *
- * - The bytes are damagedError, incomplete, in another format, or not a dump.
- * - The store has charged before, or has too little room.
+ * - The bytes are damaged, incomplete, in another format, or not a dump.
+ * - The store is already in use, or has too little room.
  *
  * To start with an empty store instead, catch the error.
  *
@@ -31,7 +33,7 @@ const OWNER = 'restoreMemory'
  * const store = memoryStore()
  * const file = '/var/lib/app/limits'
  * if (existsSync(file)) {
- *   renameSync(file, `${file}.used`) // counts that are used twice would be too low
+ *   renameSync(file, `${file}.used`) // restore it only once
  *   restoreMemory(store, readFileSync(`${file}.used`))
  * }
  * ```
@@ -63,8 +65,8 @@ export function restoreMemory(store: Store, bytes: Uint8Array): void {
 }
 
 /**
- * Returns the positions, in the words, of the states that are not fresh yet. The store's own clock cannot say
- * yet how far the system clock is ahead.
+ * Returns the positions, in the words, of the states that are not fresh yet. The store's own clock cannot
+ * say yet how far the system clock is ahead.
  */
 function liveStates(
   { words, floats, statesAt, states, times }: Dump,

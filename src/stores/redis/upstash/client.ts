@@ -4,7 +4,7 @@ import { messageOf } from '../../store-error.js'
 import type { CommandWords } from '../command-transport.js'
 import type { PostCommands } from './requests.js'
 
-/** The public part of what the store needs of a `Redis` from `@upstash/redis` 1.34 or newer. */
+/** The public methods by which the store recognizes a `Redis` from `@upstash/redis` 1.34 or newer. */
 export interface UpstashRedisClient {
   pipeline(): unknown
   multi(): unknown
@@ -34,8 +34,8 @@ export function postThrough(client: UpstashRedisClient): PostCommands {
     )
   if (attempts !== 0)
     throw new TypeError(
-      `upstashStore: the client's retries must be 0, got ${attempts}. A charge whose response is lost would count ` +
-        'twice, even with retry: false. Write new Redis({ url, token, retry: { retries: 0 } }), or ' +
+      `upstashStore: the client's retries must be 0, got ${attempts}. Otherwise, a charge whose response is lost ` +
+        'counts twice. Write new Redis({ url, token, retry: { retries: 0 } }), not retry: false, or ' +
         'upstashStore({ url, token }).',
     )
   return async (commands) => {

@@ -5,7 +5,7 @@ import type { CommandWords } from '../command-transport.js'
 /** Sends commands in one request. Resolves with the body of the response, parsed from JSON. */
 export type PostCommands = (commands: readonly CommandWords[]) => Promise<unknown>
 
-/** No limiter waits longer. After this time, the request would only take up resources. */
+/** The longest time that a limiter waits. A request that takes longer would only use resources. */
 const LONGEST_REQUEST_MS = 60_000
 
 /**
@@ -38,7 +38,7 @@ export function postTo(url: string, token: string): PostCommands {
 
   return async (commands) => {
     const controller = new AbortController()
-    // No timer may outlast its request, as one of AbortSignal.timeout does: Workers have at most 10,000 timers.
+    // AbortSignal.timeout would leave its timer behind, and Workers have at most 10,000 timers.
     const deadline = createDeadline(() => controller.abort(new TimeoutError(LONGEST_REQUEST_MS)))
     deadlines.start(deadline)
     try {
@@ -90,9 +90,9 @@ function fromJson(text: string): unknown {
 /** Returns the fix for an error of Upstash, if one is known. */
 export function hintFor(status: number | undefined, error: string): string | undefined {
   if (status === 401 || /^WRONGPASS |unauthorized/i.test(error))
-    return 'Correct the token: it is the UPSTASH_REDIS_REST_TOKEN of this database.'
+    return 'Correct the token. Pass the UPSTASH_REDIS_REST_TOKEN of this database.'
   if (/^NOPERM /.test(error)) return 'Use the standard token, not the read-only one.'
   if (/^ERR max .*limit exceeded/i.test(error))
-    return 'The database has used up its plan. Upgrade the plan in the Upstash console.'
+    return 'The database has reached a limit of its plan. Upgrade the plan in the Upstash console.'
   return undefined
 }

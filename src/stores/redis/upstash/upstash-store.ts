@@ -18,7 +18,7 @@ export interface UpstashStoreOptions {
   readonly token: string | undefined
 }
 
-/** A function, because bundlers would keep a constant that calls functions. */
+/** This is a function because bundlers keep constants that call functions, even unused ones. */
 const optionTable = () => ({
   rows: {
     url: requiredText(/^https?:\/\/[^\s/]/, 'an https:// URL', 'UPSTASH_REDIS_REST_URL'),
@@ -26,9 +26,7 @@ const optionTable = () => ({
   },
 })
 
-/**
- * Creates a row for a text. Its error names the environment variable that the Upstash console shows for it.
- */
+/** Creates a row for a text. Its error names the environment variable that Upstash's console shows. */
 const requiredText = (pattern: RegExp, must: string, variable: string) => {
   return (owner: string, option: string, value: unknown): string => {
     if (typeof value === 'string' && pattern.test(value)) return value
@@ -38,25 +36,25 @@ const requiredText = (pattern: RegExp, must: string, variable: string) => {
 }
 
 /**
- * Upstash locks all keys while a script runs, unless the script says that it uses only declared keys.
+ * Upstash locks all keys while a script runs, unless the script states that it uses only declared keys.
  * https://upstash.com/docs/redis/features/key-locking
  */
 const REPLIES = /* @__PURE__ */ textReplies('#!lua flags=allow-key-locking\n')
 
-/** Requests may overtake one another. Each takes milliseconds, so several are in flight at once. */
+/** Each request takes milliseconds, so several are in flight at once. They may overtake one another. */
 const BATCHING = { maxInFlight: 4 }
 
 /**
  * Creates a store that keeps states in Upstash Redis. It calls the REST API with `fetch`, so it also runs in
  * runtimes without sockets.
  *
- * - **Atomicity.** A Lua script decides all operations of one shape that arrive together. The operations of a
- *   batch go in one request.
- * - **Resends.** A request is never sent again, unless the server replied that it does not know the script.
- *   If a response is lost, the outcome is unknown.
+ * - **Atomicity.** A Lua script decides all operations of one shape that arrive together. A batch of
+ *   operations is one HTTP request.
+ * - **Resends.** If a response is lost, the outcome is unknown, and the request is not sent again. Only a
+ *   script that the server does not know is sent again, because it did not run.
  * - **Clock.** The server's.
  * - **Client.** Instead of a URL and a token, you can pass a `Redis` from `@upstash/redis` whose `retry` is
- *   `{ retries: 0 }`. With any other, a charge whose response is lost would count twice.
+ *   `{ retries: 0 }`. A client that resends requests would count a charge twice if its response is lost.
  *
  * Throws a `TypeError` for wrong options, and for a client that resends requests.
  *

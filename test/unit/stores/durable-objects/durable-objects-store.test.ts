@@ -165,6 +165,6 @@ test.each<[string, unknown, unknown, string]>([
 
 test('limitsObject takes kinds of policies, and not the policies', () => {
   expect(() => limitsObject(tokenBucket as never)).toThrow(
-    'limitsObject: a kind must be a kind of policy, got a function. Write limitsObject(tokenBucketKind)',
+    'limitsObject: each argument must be a policy kind, got a function. Write limitsObject(tokenBucketKind)',
   )
 })

@@ -55,11 +55,14 @@ test('after a dump, the store denies every charge for a second, and fails all el
   for (const type of ['forget', 'reward'] as const) {
     const [outcome] = store.apply([{ type, key: 'key-0', policy: three, units: 1 }])
     expect(outcome).toBeInstanceOf(StoreError)
-    expect(outcome).toMatchObject({ message: expect.stringContaining('the store was dumped'), replied: true })
+    expect(outcome).toMatchObject({
+      message: expect.stringContaining('the store has been dumped'),
+      replied: true,
+    })
   }
   const replaced = store.documents?.replace('settings', 'a text', undefined)
-  await expect(replaced).rejects.toThrow('the store was dumped, so nothing can be changed')
-  expect(() => dumpMemory(store)).toThrow('dumpMemory: the store was dumped before.')
+  await expect(replaced).rejects.toThrow('the store has been dumped, so nothing can change')
+  expect(() => dumpMemory(store)).toThrow('dumpMemory: the store has already been dumped.')
 })
 
 test('a limiter denies after the dump, whatever path it takes to its store', async () => {
@@ -189,7 +192,7 @@ describe('bytes that are refused', () => {
   test('because the store is no memory store', () => {
     for (const call of [dumpMemory, (each: never) => restoreMemory(each, bytes)])
       expect(() => call({ name: 'redis', apply() {} } as never)).toThrow(
-        'store must be a store from memoryStore',
+        'store must be a memoryStore, or the clusterStore of a primary',
       )
   })
 })
