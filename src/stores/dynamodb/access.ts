@@ -1,9 +1,9 @@
 import type { KeyedOperations } from '../../pipe/by-key.js'
-import type { Policy } from '../../policies/policy.js'
 import { type Swap, type SwapAccess, swapLoop } from '../builders/swap-loop.js'
 import type { Outcome } from '../operation.js'
 import { foreignKeyError } from '../shared/state-codec.js'
-import type { Condition, Table } from './client.js'
+import { appendUpdates, expiryS, MAX_ENTRIES, minuteOf } from './append.js'
+import type { Condition, Item, Table } from './client.js'
 import { isThrottled } from './errors.js'
 import {
   encodeState,
@@ -25,34 +25,6 @@ import { isWritten, unlessChanged } from './unless-changed.js'
 const ENTRIES = 20
 /** The most entries that one update folds: an expression has at most 4 KB. */
 const MAX_FOLDED = 200
-/** The most entries in a log. No process adds more until one has folded it. */
-const MAX_ENTRIES = 1000
-/** Expiries are rounded up to a multiple of this, so that different clocks mostly give the same one. */
-const STEP_S = 60
-/**
- * An operation that arrives up to this much later than others is decided after them, at their time. If an
- * item is further ahead, a clock was wrong when it was written, or the operation waited in a frozen
- * function.
- */
-const MAX_LATE_MS = 10_000
-const NAMES = {
-  '#key': 'key',
-  '#log': 'log',
-  '#policy': 'policy',
-  '#version': 'version',
-  '#expires': 'expires',
-  '#at': 'at',
-}
-
-/**
- * Returns when DynamoDB may delete an item, in seconds since the Unix epoch. One to two steps are a margin.
- */
-const expiryS = (expiresAtMs: number) => (Math.ceil(expiresAtMs / 1000 / STEP_S) + 1) * STEP_S
-
-/** Returns the longest time that a state of a policy is in use after its last charge. */
-function lifetimeMs(policy: Policy, nowMs: number): number {
-  return policy.take(undefined, nowMs, policy.limit + (policy.debt ?? 0), true).resetAfterMs
-}
 
 /**
  * Returns the function that applies operations to a key.
@@ -75,30 +47,9 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     const text = policy.isBan ? undefined : textOf(policy)
     const entries = text === undefined ? undefined : encodeEntries(operations, nowMs)
     if (text === undefined || entries === undefined || entries.length > MAX_ENTRIES) return undefined
-    const lasting = lifetimeMs(policy, nowMs)
-    const isEndless = lasting === Number.POSITIVE_INFINITY
-    const expires = expiryS(nowMs + lasting)
-    const isReady = isEndless ? 'attribute_not_exists(#expires)' : '#expires <= :latest'
-    const item = await unlessChanged(() =>
-      table.update(key, {
-        UpdateExpression: `SET #log = list_append(if_not_exists(#log, :none), :entries), #policy = :policy, #version = if_not_exists(#version, :seed), #at = :at${isEndless ? '' : ', #expires = :expires'}`,
-        ConditionExpression: `attribute_not_exists(#key) OR (#policy = :policy AND size(#log) <= :room AND #at <= :soon AND ${isReady})`,
-        ExpressionAttributeNames: NAMES,
-        ExpressionAttributeValues: {
-          ':entries': { L: entries.map((S) => ({ S })) },
-          ':none': { L: [] },
-          ':policy': { S: text },
-          ':seed': { N: newVersion() },
-          ':at': { N: String(nowMs) },
-          ':soon': { N: String(nowMs + MAX_LATE_MS) },
-          ':room': { N: String(MAX_ENTRIES - entries.length) },
-          ...(!isEndless && {
-            ':expires': { N: String(expires) },
-            ':latest': { N: String(expires + STEP_S) },
-          }),
-        },
-      }),
-    )
+    const updates = appendUpdates({ entries, policy, text, nowMs }, newVersion())
+    let item: Item | undefined
+    for (const update of updates) item ??= await unlessChanged(() => table.update(key, update))
     if (item === undefined) return undefined
     const logged = loggedIn(item)
     if (logged === undefined) throw foreignKeyError('dynamodb', key)
@@ -125,7 +76,14 @@ export function dynamodbAccess(table: Table, clock: () => number) {
         ? () => table.remove(key, condition)
         : () =>
             table.put(
-              itemOf(key, { state, policy, version: next, expiresS: expiryS(clock() + ttlMs), atMs: nowMs }),
+              itemOf(key, {
+                state,
+                policy,
+                version: next,
+                expiresS: expiryS(clock() + ttlMs),
+                decidedAtMs: nowMs,
+                minuteMs: minuteOf(nowMs),
+              }),
               condition,
             )
     return isWritten(write)

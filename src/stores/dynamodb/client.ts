@@ -18,6 +18,11 @@ export interface Condition {
   readonly ExpressionAttributeValues?: Item
 }
 
+/** A change of an item, if a condition holds. */
+export interface Update extends Condition {
+  readonly UpdateExpression: string
+}
+
 interface ItemOf {
   readonly TableName: string
   readonly Key: Item
@@ -49,7 +54,7 @@ export interface Table {
   get(key: string): Promise<Item | undefined>
   put(item: Item, condition: Condition): Promise<void>
   /** Resolves with the item after the update. */
-  update(key: string, update: Condition & { readonly UpdateExpression: string }): Promise<Item>
+  update(key: string, update: Update): Promise<Item>
   remove(key: string, condition: Condition): Promise<void>
 }
 

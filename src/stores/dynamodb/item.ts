@@ -51,20 +51,21 @@ interface WrittenState {
   readonly policy: Policy
   readonly version: string
   readonly expiresS: number
-  /** When the state was decided. */
-  readonly atMs: number
+  readonly decidedAtMs: number
+  readonly minuteMs: number
 }
 
 /** Returns the item for a state, with an empty log for more operations of its policy. */
-export function itemOf(key: string, { state, policy, version, expiresS, atMs }: WrittenState): Item {
+export function itemOf(key: string, written: WrittenState): Item {
+  const { state, policy, version, expiresS, decidedAtMs, minuteMs } = written
   const text = textOf(policy)
   return {
     key: { S: key },
     state: { B: encodeState(state) },
     log: { L: [] },
     version: { N: version },
-    at: { N: String(atMs) },
-    decided: { N: String(atMs) },
+    at: { N: String(minuteMs) },
+    decided: { N: String(decidedAtMs) },
     ...(text !== undefined && { policy: { S: text } }),
     ...(expiresS < Number.POSITIVE_INFINITY && { expires: { N: String(expiresS) } }),
   }

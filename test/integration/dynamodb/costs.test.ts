@@ -10,6 +10,12 @@ import { newKey, useDynalite } from './use-dynalite.js'
 
 const tables = useDynalite()
 
+let nowMs = 0
+beforeEach(() => {
+  nowMs = Date.UTC(2030, 0, 1)
+})
+const storeOf = (client = tables.client) => tables.store(client, () => nowMs)
+
 const policy = fixedWindow({ limit: 1000, window: '1000d' })
 const other = fixedWindow({ limit: 5, window: '1000d' })
 const banned = ban(consecutive({ limit: 3 }), { after: 3, within: '1d', for: '1d' })
@@ -23,6 +29,12 @@ const ROWS: Readonly<Record<string, (prepare: Store, key: string) => Promise<(st
   'allowed or denied': async () => (store) => chargeOne(store, part(newKey(), policy)),
   'every twentieth of the same key': async (prepare, key) => {
     await chargeTimes(prepare, key, 19)
+    return (store) => chargeOne(store, part(key, policy))
+  },
+  'late, after the end of its minute': async (prepare, key) => {
+    nowMs += 60_000
+    await chargeOne(prepare, part(key, policy))
+    nowMs -= 1
     return (store) => chargeOne(store, part(key, policy))
   },
   'of a `ban`': async () => (store) => chargeOne(store, part(newKey(), banned)),
@@ -67,9 +79,9 @@ const requestsIn = ({ requests }: Costs) => Object.values(requests).reduce((sum,
 
 test.each(rows)('a decision costs what the page says: %s', async (decision, figures) => {
   const { client, costs, pending } = metered(tables.client)
-  const store = tables.store(client)
+  const store = storeOf(client)
   const isCached = decision.startsWith('denied by the [denial cache]')
-  const decide = await ROWS[decision]?.(isCached ? store : tables.store(), newKey())
+  const decide = await ROWS[decision]?.(isCached ? store : storeOf(), newKey())
   const before = { requests: requestsIn(costs), readUnits: costs.readUnits, writeUnits: costs.writeUnits }
   await decide?.(store)
   const isUnderWay = () => requestsIn(costs) - before.requests < Number(figures[0]) || pending() > 0
@@ -83,22 +95,22 @@ test('a denied charge costs as much as one that is allowed', async () => {
   const { client, costs } = metered(tables.client)
   const key = newKey()
   for (const allowed of [true, true, false, false])
-    expect(await chargeOne(tables.store(client), part(key, policy, 400))).toMatchObject({ allowed })
+    expect(await chargeOne(storeOf(client), part(key, policy, 400))).toMatchObject({ allowed })
   expect(costs).toEqual({ requests: { update: 4 }, readUnits: 0, writeUnits: 4, failedConditions: 0 })
 })
 
 test('forty charges of a key cost 42 write units, so an item has less than 1 KB meanwhile', async () => {
   const { client, costs } = metered(tables.client)
   const key = newKey()
-  await chargeTimes(tables.store(client), key, 40)
+  await chargeTimes(storeOf(client), key, 40)
   while (costs.writeUnits < 42) await new Promise(setImmediate)
   expect(costs).toEqual({ requests: { update: 42 }, readUnits: 0, writeUnits: 42, failedConditions: 0 })
-  expect(await remainingOf(tables.store(), policy, [key])).toEqual([960])
+  expect(await remainingOf(storeOf(), policy, [key])).toEqual([960])
 })
 
 test('charges of one key that arrive together cost as much as one', async () => {
   const { client, costs } = metered(tables.client)
   const charge: Operation = { type: 'charge', parts: [part(newKey(), policy)] }
-  await tables.store(client).apply(Array.from({ length: 200 }, () => charge))
+  await storeOf(client).apply(Array.from({ length: 200 }, () => charge))
   expect(costs).toEqual({ requests: { update: 1 }, readUnits: 0, writeUnits: 1, failedConditions: 0 })
 })

@@ -46,7 +46,7 @@ const step = fc.record({
   units: shareUpTo(1.2),
   /** As a share of the window. */
   wait: fc.oneof(fc.constant(0), shareUpTo(0.2), shareUpTo(2)),
-  /** How much later than those of others the operation arrives. */
+  /** How much later than the one before, if no time passes, or than others, the operation arrives. */
   lateMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 9999 })),
 })
 
@@ -78,7 +78,7 @@ function operationsOf(
 }
 
 /** Returns when the state in an item is fresh again, in ms since the Unix epoch. */
-function resetAtMs(item: Item, key: string, tested: Policy): number {
+export function resetAtMs(item: Item, key: string, tested: Policy): number {
   const logged = loggedIn(item)
   if (logged === undefined) throw new Error('the item holds no state')
   const policy = logged.policy === '' ? tested : policyFromText(logged.policy)
@@ -104,11 +104,12 @@ export function describeExpiries(tables: Tables, numRuns: number): void {
 async function expectToOutlast(tables: Tables, policy: Policy, steps: readonly Step[]): Promise<void> {
   const key = newKey()
   const receipts: Refund[] = []
-  let [nowMs, clockMs] = [Date.UTC(2030, 0, 1), 0]
+  let nowMs = Date.UTC(2030, 0, 1)
+  let clockMs = nowMs
   const store = tables.store(tables.client, () => clockMs)
   for (const each of steps) {
     nowMs += Math.round(each.wait * (Number.isFinite(policy.windowMs) ? policy.windowMs : 1000))
-    clockMs = nowMs - each.lateMs
+    clockMs = (each.wait === 0 ? clockMs : nowMs) - each.lateMs
     const operations = operationsOf(each, key, policy, receipts)
     for (const [i, outcome] of (await store.apply(operations)).entries()) {
       if (outcome instanceof Error) throw outcome

@@ -22,6 +22,9 @@ const POLICIES: Readonly<Record<string, Policy>> = {
   consecutive: consecutive({ limit: 12 }),
 }
 
+/** Soon after the start. An append that is late for this minute takes two updates. */
+const NEXT_MINUTE_MS = Date.UTC(2030, 0, 1)
+
 /** A step of an interleaving. `pick` chooses among the processes, or the requests that are kept back. */
 interface Step {
   readonly do: 'charge' | 'give back' | 'append' | 'lose' | 'fold' | 'lose fold' | 'wait'
@@ -50,8 +53,8 @@ const steps = fc.array(
 interface Held {
   readonly process: number
   readonly isFold: boolean
-  /** Sends it. If its reply is lost, the process gets an error. */
-  send(isLost: boolean): Promise<void>
+  /** Sends it, and returns whether its condition failed. If its reply is lost, the process gets an error. */
+  send(isLost: boolean): Promise<boolean>
 }
 
 interface Call {
@@ -72,14 +75,14 @@ function verdictOf(outcome: Outcome | StoreError | undefined) {
 /** Processes whose requests are sent in the order of the steps, and one store in memory that they must be like. */
 class Interleaving {
   readonly key = newKey()
-  readonly counts = { appends: 0, overtaken: 0 }
+  readonly counts = { appends: 0, refused: 0, overtaken: 0 }
   readonly #tables: Tables
   readonly #policy: Policy
   readonly #held: Held[] = []
   readonly #calls = new Map<number, Call>()
   readonly #stores: readonly Store[]
   readonly #model: Store
-  #elapsedMs = Date.UTC(2030, 0, 1)
+  #elapsedMs = NEXT_MINUTE_MS - 500
   /** The time of the model: the latest of the processes whose operations it has. */
   #latestMs = 0
 
@@ -147,15 +150,18 @@ class Interleaving {
 
   async #send(held: Held, isLost: boolean): Promise<void> {
     this.#held.splice(this.#held.indexOf(held), 1)
-    await held.send(isLost)
+    const isRefused = await held.send(isLost)
     const call = this.#calls.get(held.process)
     if (held.isFold || call === undefined) return
+    if (isRefused) expect(call.nowMs).toBeLessThan(NEXT_MINUTE_MS)
+    if (isRefused && !isLost) return // another update appends it
     this.#calls.delete(held.process)
+    if (isLost) expect(await call.outcome).toBeInstanceOf(StoreError)
+    if (isRefused) return
     this.#latestMs = Math.max(this.#latestMs, call.nowMs)
     const [expected] = await this.#model.apply([call.operation])
     const outcome = await call.outcome
-    if (isLost) expect(outcome).toBeInstanceOf(StoreError)
-    else expect(verdictOf(outcome)).toEqual(verdictOf(expected))
+    if (!isLost) expect(verdictOf(outcome)).toEqual(verdictOf(expected))
   }
 
   #keptBack(process: number): AnyClient {
@@ -164,12 +170,13 @@ class Interleaving {
         const { appends } = this.counts
         const send = async (isLost: boolean) => {
           const [sent] = await Promise.allSettled([request()])
-          if (!isFold) this.counts.appends++
+          if (!isFold && sent.status === 'fulfilled') this.counts.appends++
+          else if (!isFold) this.counts.refused++
           else if (sent.status === 'fulfilled' && appends < this.counts.appends) this.counts.overtaken++
-          if (!isFold && sent.status === 'rejected') throw sent.reason // no operation may be refused
           if (isLost) reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
           else if (sent.status === 'rejected') reject(sent.reason)
           else resolve(sent.value)
+          return sent.status === 'rejected'
         }
         this.#held.push({ process, isFold, send })
       })
@@ -185,26 +192,31 @@ class Interleaving {
 interface Extent {
   readonly numRuns: number
   readonly leastOvertaken: number
+  /** The least number of appends that are late for their minute. */
+  readonly leastRefused: number
   readonly policies?: readonly string[]
 }
 
 /** Defines the property that processes which share a log decide like one process. */
 export function describeInterleavings(tables: Tables, extent: Extent): void {
-  const { numRuns, leastOvertaken, policies = Object.keys(POLICIES) } = extent
+  const { numRuns, leastOvertaken, leastRefused, policies = Object.keys(POLICIES) } = extent
   test.each(policies)(
     'whatever is sent, folded and lost in which order, decisions are those of one process: %s',
     async (name) => {
       let overtaken = 0
+      let refused = 0
       await fc.assert(
         fc.asyncProperty(steps, async (all) => {
           const interleaving = new Interleaving(tables, POLICIES[name] as Policy)
           for (const step of all) await interleaving.take(step)
           await interleaving.finish()
           overtaken += interleaving.counts.overtaken
+          refused += interleaving.counts.refused
         }),
         { numRuns, endOnFailure: true },
       )
       expect(overtaken).toBeGreaterThanOrEqual(leastOvertaken)
+      expect(refused).toBeGreaterThanOrEqual(leastRefused)
     },
   )
 }

@@ -9,4 +9,4 @@ const tables = useDynalite()
 
 describeAtOnce(tables, [5, 50, 300])
 describeExpiries(tables, 60)
-describeInterleavings(tables, { numRuns: 12, leastOvertaken: 1 })
+describeInterleavings(tables, { numRuns: 12, leastOvertaken: 1, leastRefused: 1 })

@@ -16,7 +16,7 @@ const policy = fixedWindow({ limit: 1000, window: '1000d' })
 describeAtOnce(tables, [1, 10])
 describeMeetings(tables)
 describeExpiries(tables, 2)
-describeInterleavings(tables, { numRuns: 1, leastOvertaken: 0, policies: ['slidingLog'] })
+describeInterleavings(tables, { numRuns: 1, leastOvertaken: 0, leastRefused: 0, policies: ['slidingLog'] })
 
 test('a limit with other numbers keeps the usage, and a refund gives it back', async () => {
   const store = tables.store()

@@ -2,6 +2,7 @@ import { fixedWindow, type Policy, slidingLog, slidingWindow, tokenBucket } from
 import { manualClock } from 'headgate/testing'
 import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import { intercepted, metered } from './clients.js'
+import { resetAtMs } from './expiries.js'
 import { newKey, type Tables, useDynalite } from './use-dynalite.js'
 
 const tables = useDynalite()
@@ -77,6 +78,49 @@ test('processes whose requests take 5 seconds decide with one request each, whil
     expect({ allowed, remaining: parts[0]?.remaining }).toEqual({ allowed: true, remaining: 48 - 2 * i })
   }
   expect(costs.requests).toEqual({ update: 9 })
+})
+
+describe.each(POLICIES)('charges that each come 9 seconds later than the one before: %s', (_, policyOf) => {
+  test.each([1, 25])('let no item expire before its state, when %i come at a time', async (times) => {
+    const used = policyOf('10m')
+    const key = newKey()
+    const startMs = Date.UTC(2030, 0, 1) + 45_000
+    const firsts: number[] = []
+    for (let i = 0; i < 30; i++) {
+      const late = tables.store(tables.client, () => startMs - 9000 * i)
+      await late.apply(Array.from({ length: times }, () => ({ type: 'charge', parts: [part(key, used)] })))
+      const item = (await tables.item(key)) ?? {}
+      const expiresMs = 1000 * Number(item.expires?.N)
+      expect(expiresMs).toBeGreaterThanOrEqual(resetAtMs(item, key, used))
+      if (i <= 6) firsts.push(expiresMs) // within 10 seconds of the item's minute
+    }
+    expect(new Set(firsts).size).toBe(1)
+    expect(firsts[0]).toBeGreaterThanOrEqual(startMs + 600_000)
+  })
+})
+
+test.each([
+  ['the minute has ended since', 59_000, 2],
+  ['the minute goes on', 1000, 1],
+])('a charge that is 5 seconds late takes as many requests as it must: %s', async (_, sinceMs, requests) => {
+  const startMs = Date.UTC(2030, 0, 1)
+  const { client, costs } = metered(tables.client)
+  const key = newKey()
+  const used = slidingLog({ limit: 5, window: '10m' })
+  await chargeOne(
+    tables.store(tables.client, () => startMs + sinceMs + 5000),
+    part(key, used),
+  )
+  const before = await tables.item(key)
+  expect(
+    await chargeOne(
+      tables.store(client, () => startMs + sinceMs),
+      part(key, used),
+    ),
+  ).toMatchObject({ allowed: true, atMs: startMs + sinceMs + 5000, parts: [{ remaining: 3 }] })
+  expect(costs.requests).toEqual({ update: requests })
+  const after = await tables.item(key)
+  expect([after?.expires, after?.at]).toEqual([before?.expires, before?.at])
 })
 
 test.each([900, 9000])(
