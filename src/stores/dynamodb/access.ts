@@ -117,9 +117,9 @@ function foldUpdate(version: ItemVersion, { state, atMs }: DecidedState, count: 
       '#log': 'log',
     },
     ExpressionAttributeValues: {
-      ':version': { N: number },
-      ':next': { N: nextVersion(version) },
-      ':decided': { N: String(atMs) },
+      ':version': { S: number },
+      ':next': { S: nextVersion(version) },
+      ':decided': { S: String(atMs) },
       ...(state !== undefined && { ':state': { B: encodeState(state) } }),
     },
   }
@@ -149,7 +149,7 @@ function conditionOf(version: ItemVersion | undefined): Condition {
     ConditionExpression: `#version = :version${hasLog ? ' AND size(#log) = :entries' : ''}`,
     ExpressionAttributeNames: { '#version': 'version', ...(hasLog && { '#log': 'log' }) },
     ExpressionAttributeValues: {
-      ':version': { N: state },
+      ':version': { S: state },
       ...(hasLog && { ':entries': { N: String(entries) } }),
     },
   }

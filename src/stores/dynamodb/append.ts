@@ -86,7 +86,7 @@ function updateInTime(update: Required<Update>, expires: number | undefined, new
     ExpressionAttributeValues: {
       ...update.ExpressionAttributeValues,
       ':none': { L: [] },
-      ':seed': { N: newVersion },
+      ':seed': { S: newVersion },
     },
   }
 }

@@ -80,17 +80,14 @@ function plainOf({ S, N, B, L }: AttributeValue): unknown {
   return S ?? B ?? (L ? L.map(plainOf) : Number(N))
 }
 
-const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i
-
 /**
- * Returns the attribute of a plain value. A number may be what `wrapNumbers` returned for it, such as an
- * object or a text. A value of a type that the store does not write becomes an attribute without a value.
+ * Returns the attribute of a plain value. Numbers, and values of types that the store does not write, become an
+ * attribute without a value: the store reads neither.
  */
 function attributeOf(value: unknown): AttributeValue {
   if (value instanceof Uint8Array) return { B: value }
   if (Array.isArray(value)) return { L: value.map(attributeOf) }
-  const text = String(value)
-  return { ...(typeof value === 'string' && { S: text }), ...(NUMBER.test(text) && { N: text }) }
+  return typeof value === 'string' ? { S: value } : {}
 }
 
 function mapValues<V, R>(values: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> {

@@ -11,7 +11,7 @@ export function dynamodbDocuments(table: Table, keyOf: (key: string) => string):
   const itemOf = (key: string, text: string): Item => ({
     key: { S: keyOf(key) },
     document: { S: text },
-    revision: { N: String(Math.floor(Math.random() * 2 ** 48)) },
+    revision: { S: String(Math.floor(Math.random() * 2 ** 48)) },
   })
 
   function swap(key: string, text: string, revision: string | undefined): Promise<boolean> {
@@ -19,7 +19,7 @@ export function dynamodbDocuments(table: Table, keyOf: (key: string) => string):
     const condition = {
       ConditionExpression: isNew ? 'attribute_not_exists(#name)' : '#name = :revision',
       ExpressionAttributeNames: { '#name': isNew ? 'key' : 'revision' },
-      ...(!isNew && { ExpressionAttributeValues: { ':revision': { N: revision } } }),
+      ...(!isNew && { ExpressionAttributeValues: { ':revision': { S: revision } } }),
     }
     return isWritten(() => table.put(itemOf(key, text), condition))
   }
@@ -31,7 +31,7 @@ export function dynamodbDocuments(table: Table, keyOf: (key: string) => string):
       const item = await table.get(keyOf(key))
       if (item === undefined) return undefined
       const text = item.document?.S
-      const version = item.revision?.N ?? '-1' // of no document: a replacement fails
+      const version = item.revision?.S ?? 'none' // of no document: a replacement fails
       return text === undefined ? { version } : { text, version }
     },
     swap,

@@ -19,15 +19,15 @@ export interface LoggedState extends DecidedState {
 
 /** Returns the content of an item, or `undefined` if the store did not write it. */
 export function loggedIn({ state, log, policy, version, decided }: Item): LoggedState | undefined {
-  if (version?.N === undefined || log?.L === undefined) return undefined
+  if (version?.S === undefined || log?.L === undefined) return undefined
   const decoded = state === undefined ? undefined : decodeState(state.B)
   if (state !== undefined && decoded === undefined) return undefined
   const entries = log.L.map(({ S = '' }) => S)
-  return { state: decoded, atMs: Number(decided?.N ?? 0), entries, policy: policy?.S ?? '' }
+  return { state: decoded, atMs: Number(decided?.S ?? 0), entries, policy: policy?.S ?? '' }
 }
 
 export function versionOf({ version, log }: Item): ItemVersion {
-  return { state: version?.N, entries: log?.L?.length }
+  return { state: version?.S, entries: log?.L?.length }
 }
 
 /** Returns the state in an item, with its version. */
@@ -55,7 +55,10 @@ interface WrittenState {
   readonly minuteMs: number
 }
 
-/** Returns the item for a state, with an empty log for more operations of its policy. */
+/**
+ * Returns the item for a state, with an empty log for more operations of its policy. Its numbers are whole, and
+ * the store reads none of them: what a client returns for a number depends on its options.
+ */
 export function itemOf(key: string, written: WrittenState): Item {
   const { state, policy, version, expiresS, decidedAtMs, minuteMs } = written
   const text = textOf(policy)
@@ -63,9 +66,9 @@ export function itemOf(key: string, written: WrittenState): Item {
     key: { S: key },
     state: { B: encodeState(state) },
     log: { L: [] },
-    version: { N: version },
+    version: { S: version },
     at: { N: String(minuteMs) },
-    decided: { N: String(decidedAtMs) },
+    decided: { S: String(decidedAtMs) },
     ...(text !== undefined && { policy: { S: text } }),
     ...(expiresS < Number.POSITIVE_INFINITY && { expires: { N: String(expiresS) } }),
   }
