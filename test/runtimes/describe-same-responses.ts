@@ -2,15 +2,17 @@ import { useUpstash } from '../integration/upstash/use-upstash.js'
 import type { RuntimeName, StartOptions } from './runtimes.js'
 import { expectSame, responsesIn } from './same-responses.js'
 import type { Seen } from './traffic.js'
+import { useDynamodb } from './use-dynamodb.js'
 import { optionsFor } from './use-upstash.js'
 
 /** The stores in `stores/` that runtimes other than Node.js have. */
-type StoreName = 'memory' | 'durable-objects' | 'deno-kv' | 'redis' | 'node-redis' | 'upstash'
+type StoreName = 'memory' | 'durable-objects' | 'deno-kv' | 'redis' | 'node-redis' | 'upstash' | 'dynamodb'
 
 /** Defines the tests that all of these give the responses of Node.js with Redis. */
 export function describeSameResponses(pairs: readonly (readonly [RuntimeName, StoreName])[]): void {
   const upstash = useUpstash()
   const { redis } = upstash
+  const dynamodb = pairs.some(([, store]) => store === 'dynamodb') ? useDynamodb() : undefined
 
   let expected: readonly Seen[]
   beforeAll(async () => {
@@ -43,6 +45,7 @@ export function describeSameResponses(pairs: readonly (readonly [RuntimeName, St
     redis: () => ({ env: { REDIS_URL: redis.server.url } }),
     'node-redis': () => ({ env: { REDIS_URL: redis.server.url } }),
     upstash: () => optionsFor(upstash),
+    dynamodb: () => ({ ...dynamodb?.options }),
   }
 
   test.each(pairs)('in %s with %s, all responses are those of Node.js with Redis', async (name, store) => {

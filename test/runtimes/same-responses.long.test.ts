@@ -2,6 +2,7 @@ import { describeSameResponses } from './describe-same-responses.js'
 
 describeSameResponses([
   ['Node.js', 'memory'],
+  ['Node.js', 'dynamodb'],
   ['workerd', 'memory'],
   ['workerd', 'durable-objects'],
   ['workerd', 'upstash'],
@@ -16,6 +17,8 @@ describeSameResponses([
   ['Bun', 'memory'],
   ['Bun', 'redis'],
   ['Bun', 'node-redis'],
+  ['Bun', 'dynamodb'],
   ['Deno with packages for Node.js', 'redis'],
   ['Deno with packages for Node.js', 'node-redis'],
+  ['Deno with packages for Node.js', 'dynamodb'],
 ])

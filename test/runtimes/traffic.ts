@@ -55,8 +55,9 @@ async function readResponse(response: Response): Promise<Omit<Seen, 'request' | 
   const nowSeconds = Date.now() / 1000
   const seconds: number[] = []
   const withoutTimes = (name: string, value: string) =>
-    value.replace(TIMES[name] ?? NONE, (digits) => {
-      seconds.push(name === 'x-ratelimit-reset' ? Number(digits) - nowSeconds : Number(digits))
+    value.replace(TIMES[name] ?? NONE, (time) => {
+      const number = Number.parseInt(time, 10)
+      seconds.push(name === 'x-ratelimit-reset' ? number - nowSeconds : number)
       return '*'
     })
   const compared = Array.from(response.headers).filter(([name]) => !OF_CONNECTION.has(name))
@@ -69,6 +70,7 @@ const TIMES: Readonly<Record<string, RegExp>> = {
   'retry-after': /^\d+$/,
   'x-ratelimit-reset': /^\d+$/,
   ratelimit: /(?<=;t=)\d+/g,
-  body: /(?<=Try again in )\d+/,
+  /** With the unit: one second may be two in another run. */
+  body: /(?<=Try again in )\d+ seconds?/,
 }
 const NONE = /(?!)/
