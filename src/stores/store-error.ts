@@ -31,7 +31,10 @@ export class StoreError extends Error {
    * count such an error as a failure.
    */
   readonly replied: boolean
-  /** Whether the call certainly never reached the store, so that it is safe to repeat it. */
+  /**
+   * Whether the operation was certainly never sent, or certainly undone as a whole, so that it is safe to
+   * repeat it.
+   */
   readonly unsent: boolean
   /**
    * The server that failed, such as `'10.0.0.7:6379'`. Set if the store has several servers and knows which
@@ -69,19 +72,26 @@ export class StoreError extends Error {
 export function asStoreError(
   store: string,
   cause: unknown,
-  { hint, ...facts }: { hint?: string | undefined; replied?: boolean; server?: string | undefined } = {},
+  {
+    hint,
+    ...facts
+  }: { hint?: string | undefined; replied?: boolean; unsent?: boolean; server?: string | undefined } = {},
 ): StoreError {
   if (cause instanceof StoreError) return cause
   const message = messageOf(cause)
   return new StoreError(store, hint ? `${message.replace(/\.$/, '')}. ${hint}` : message, { cause, ...facts })
 }
 
-/**
- * Returns whether an error says that a call certainly never reached the store, so that it is safe to repeat
- * it.
- */
+/** Returns whether an error says that an operation has certainly changed nothing, so that it is safe to repeat it. */
 export function isUnsent(error: unknown): error is StoreError {
   return error instanceof StoreError && error.unsent
+}
+
+/** Returns the same error, with the fact that its operation has changed nothing, so that it is safe to repeat it. */
+export function asUnsent(error: StoreError): StoreError {
+  if (error.unsent) return error
+  const { store, message, cause, replied, server } = error
+  return new StoreError(store, message.slice(`${store}: `.length), { cause, replied, server, unsent: true })
 }
 
 /** Records which server failed, if whoever created the error did not know. Returns the error. */

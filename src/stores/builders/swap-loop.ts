@@ -157,5 +157,6 @@ export function applyToState(
 export function contentionError(store: string, key: string): StoreError {
   return new StoreError(store, `other processes changed the key ${key} during every attempt`, {
     replied: true,
+    unsent: true,
   })
 }

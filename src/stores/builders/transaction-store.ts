@@ -1,13 +1,13 @@
 import { callback, readOptions, requiredFunction } from '../../options/option-table.js'
 import { customStore } from '../../pipe/custom-store.js'
-import { isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
+import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { retry } from '../../util/retry.js'
 import { show } from '../../util/validate.js'
 import { type Charge, type ChargeResult, keysOf, type Operation, type Result } from '../operation.js'
 import type { Run } from '../shared/run-operations.js'
 import { checkTime } from '../shared/validate.js'
 import type { Store } from '../store.js'
-import { asStoreError, type StoreError } from '../store-error.js'
+import { asStoreError, asUnsent, type StoreError } from '../store-error.js'
 import { builtStore, COMMON_ROWS, type CommonStoreOptions } from './built-store.js'
 import { decideBatch, type LockedStates, type TransactionWrite } from './decide-batch.js'
 
@@ -70,6 +70,13 @@ const OPTIONS = {
 
 type Results = readonly (Result | Error)[]
 
+/** One try of a transaction. */
+interface Attempt {
+  /** Whether it has changed nothing if it fails now: it has not begun, or is rolled back. */
+  isUndone: boolean
+  isOver: boolean
+}
+
 /**
  * Creates a store for a database with transactions that lock what they read.
  *
@@ -120,44 +127,74 @@ export function rowLockStore<Transaction>(options: TransactionOptions<Transactio
   /**
    * Applies operations in one transaction. Returns a promise only if a function of the database returns one.
    */
-  function transact(operations: readonly Operation[], keys: readonly string[]): MaybePromise<Results> {
+  function transact(
+    operations: readonly Operation[],
+    keys: readonly string[],
+    attempt: Attempt,
+  ): MaybePromise<Results> {
+    const decide = (tx: Transaction, locked: LockedStates): MaybePromise<Results> => {
+      const { nowMs } = checkLocked(locked)
+      checkTime('lockAndRead', nowMs)
+      const { results, writes } = decideBatch(name, operations, locked, storageKey)
+      return writes.length === 0 ? results : thenMaybe(write(tx, writes), () => results)
+    }
     let inside: MaybePromise<Results> | undefined
     const results = transaction((tx) => {
-      inside = thenMaybe(lockAndRead(tx, keys), (locked) => {
-        const { nowMs } = checkLocked(locked)
-        checkTime('lockAndRead', nowMs)
-        const { results, writes } = decideBatch(name, operations, locked, storageKey)
-        return writes.length === 0 ? results : thenMaybe(write(tx, writes), () => results)
-      })
+      if (attempt.isOver) throw new TypeError(TOO_LATE)
+      attempt.isUndone = false
+      inside = catchMaybe(
+        () => thenMaybe(lockAndRead(tx, keys), (locked) => decide(tx, locked)),
+        (error) => {
+          attempt.isUndone = true
+          throw error
+        },
+      )
       return inside
     })
     if (results === inside && isPromise(inside)) throw new TypeError(NOT_AWAITED)
     return thenMaybe(results, checkResults)
   }
-
   async function applyTogether(operations: readonly Operation[]): Promise<Results> {
     const names = new Set<string>()
     for (const operation of operations) for (const { key } of keysOf(operation)) names.add(storageKey(key))
     if (names.size === 0)
       return operations.map(() => ({ type: 'charge', allowed: true, atMs: Date.now(), parts: [] }))
     const keys = [...names].sort()
-    return retry(async () => transact(operations, keys), { isTemporary: mayRepeat, isProgress: isDuplicate })
+    let attempt: Attempt = { isUndone: true, isOver: false }
+    const tryOnce = async () => {
+      attempt = { isUndone: true, isOver: false }
+      try {
+        return await transact(operations, keys, attempt)
+      } finally {
+        attempt.isOver = true
+      }
+    }
+    try {
+      return await retry(tryOnce, { isTemporary: mayRepeat, isProgress: isDuplicate })
+    } catch (error) {
+      throw attempt.isUndone ? asUnsent(toStoreError(error)) : error
+    }
   }
 
-  /** Returns the results of the operations that need no transaction, each at the operation's index. */
-  async function applyEach(operations: readonly Operation[]): Promise<readonly (ChargeResult | undefined)[]> {
+  /**
+   * Returns the results of the operations that need no transaction, each at the operation's index. If these
+   * fail, so do the others, which are then not sent.
+   */
+  async function applyEach(
+    operations: readonly Operation[],
+  ): Promise<readonly (Result | Error | undefined)[]> {
     const alone = chargeEach === undefined ? [] : chargesAlone(operations)
     if (chargeEach === undefined || alone.length === 0) return []
+    const spread = (outcomes: ReadonlyMap<Operation, Result | Error | undefined>, others?: Error) =>
+      operations.map((operation) => (outcomes.has(operation) ? outcomes.get(operation) : others))
     try {
       const results = await chargeEach(alone)
       if (alone.length === operations.length) return results
-      const byCharge = new Map<Operation, ChargeResult | undefined>(
-        alone.map((each, i) => [each, results[i]]),
-      )
-      return operations.map((operation) => byCharge.get(operation))
+      return spread(new Map(alone.map((each, i) => [each, results[i]])))
     } catch (error) {
-      if (!mayRepeat(error)) throw error
-      return []
+      if (mayRepeat(error)) return []
+      if (alone.length === operations.length) throw error
+      return spread(new Map(alone.map((each) => [each, toStoreError(error)])), asUnsent(toStoreError(error)))
     }
   }
 
@@ -208,6 +245,8 @@ const DEFAULT_BATCHING = { maxKeys: 256, maxInFlight: 2, locksKeys: true }
 
 const NOT_AWAITED =
   'transaction must await what run returns before it commits, if lockAndRead or write is asynchronous'
+
+const TOO_LATE = 'transaction must not call run after it has rejected'
 
 const never = () => false
 

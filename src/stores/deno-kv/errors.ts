@@ -14,7 +14,7 @@ const isOfCall = (error: unknown) => error instanceof TypeError
 export function kvError(error: unknown): StoreError {
   const message = messageOf(error)
   const hint = FIXES.find(([pattern]) => pattern.test(message))?.[1]
-  return asStoreError('deno-kv', error, { hint, replied: isOfCall(error) })
+  return asStoreError('deno-kv', error, { hint, replied: isOfCall(error), unsent: isLocked(error) })
 }
 
 /**

@@ -46,7 +46,7 @@ export function dynamodbError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const text = `${nameOf(error)} ${String(Object(error).code ?? '')} ${messageOf(error)}`
   const hint = FIXES.find(([pattern]) => pattern.test(text))?.[1]
-  const unsent = UNSENT.test(text)
+  const unsent = UNSENT.test(text) || isThrottled(error)
   const replied = Object(error).$fault === 'client' || error instanceof TypeError
   const { message } = asStoreError('dynamodb', error, { hint })
   return new StoreError('dynamodb', message.slice('dynamodb: '.length), { cause: error, replied, unsent })

@@ -2,7 +2,7 @@ import { remoteStore } from '../../pipe/remote-store.js'
 import { retry } from '../../util/retry.js'
 import { rowLockStore } from '../builders/transaction-store.js'
 import type { Batching, Store } from '../store.js'
-import { asStoreError } from '../store-error.js'
+import { asStoreError, asUnsent } from '../store-error.js'
 import { changesOf } from './changes.js'
 import type { Dialect } from './dialect.js'
 import { sqlDocuments } from './documents.js'
@@ -35,7 +35,8 @@ export function sqlStore<Connection, Transaction>(dialect: Dialect<Connection, T
   const hintFor = hints(name, dialect.table)
   const toStoreError = (error: unknown) =>
     asStoreError(name, error, { hint: hintFor(error), replied: isContention(error) })
-  const useConnection = <T>(use: (connection: Connection) => Promise<T>) => withConnection(dialect, use)
+  const useConnection = <T>(use: (connection: Connection) => Promise<T>) =>
+    withConnection(dialect, use, (error) => asUnsent(toStoreError(error)))
   const withRetry = <T>(use: (connection: Connection) => Promise<T>) =>
     retry(() => useConnection(use), { isTemporary, isProgress: isDuplicate })
   const purge = purger((limit) => withRetry((connection) => dialect.removeExpired(connection, limit)))

@@ -11,13 +11,17 @@ const withTimeout = timeout(DEADLINE_MS)
 
 /**
  * Runs `use` with a connection of the pool and releases it. A connection whose use failed is rolled back
- * first, and destroyed if that fails. Rejects with what `use` rejects with, or when a deadline is over.
+ * first, and destroyed if that fails. Rejects with what `use` rejects with, or when a deadline is over. If
+ * the pool has no connection, `use` has not run, and this rejects with what `toUnsent` makes of the error.
  */
 export async function withConnection<Connection, T>(
   pool: Pool<Connection>,
   use: (connection: Connection) => Promise<T>,
+  toUnsent: (error: unknown) => unknown = (error) => error,
 ): Promise<T> {
-  const connection = await acquire(pool)
+  const connection = await acquire(pool).catch((error) => {
+    throw toUnsent(error)
+  })
   try {
     const result = await withTimeout(use(connection))
     pool.release(connection)

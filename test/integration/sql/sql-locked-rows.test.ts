@@ -81,7 +81,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
     await chargeStore(store, [[part('a free one', policy), part('locked', policy)]])
     await whileLocked(table, 'locked', async () => {
       const charge = [part('a free one', policy), part('locked', policy)]
-      expect((await failureOf(kind, chargeStore(store, [charge]))).message).toMatch(/lock/i)
+      const failure = await failureOf(kind, chargeStore(store, [charge]))
+      expect(failure.message).toMatch(/lock/i)
+      expect(failure).toMatchObject({ replied: true, unsent: true })
       expect(await remainingOf(others, policy, ['a free one'])).toEqual([99])
       expect(allowedCount(await chargeStore(others, [[part('a free one', policy)]]))).toBe(1)
     })

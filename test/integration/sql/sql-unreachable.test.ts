@@ -55,7 +55,9 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
 
     test.each(CALLS)('%s says so', async (_title, call) => {
       const store = database.openAs((url) => Object.assign(url, { port })).makeStore()
-      expect((await failureOf(kind, call(store))).message).toMatch(`ECONNREFUSED 127.0.0.1:${port}`)
+      const { message, unsent } = await failureOf(kind, call(store))
+      expect(message).toMatch(`ECONNREFUSED 127.0.0.1:${port}`)
+      expect(unsent).toBe(true)
     })
 
     test('on any address of a host, a charge says so', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fixedWindow, StoreError } from 'headgate'
+import { concurrency, createLimiter, fixedWindow, StoreError } from 'headgate'
 import { sqliteSchema, sqliteStore } from 'headgate/sqlite'
 import type { SqliteDatabase } from '../../../src/stores/sql/sqlite/client.js'
 import type { Parts } from '../../../src/testing/conformance/store-calls.js'
@@ -12,11 +12,14 @@ import { newFile, openStore } from './open.js'
 const policy = fixedWindow({ limit: 5, window: '1d' })
 const chargeOf = (key: string): Parts => [{ key, policy, cost: 1 }]
 
-function rejection(message: RegExp, replied = false) {
+function rejection(message: RegExp, replied = false, unsent = !replied) {
   return (error: unknown) => {
     assert.ok(error instanceof StoreError, String(error))
     assert.match(error.message, message)
-    assert.deepEqual({ store: error.store, replied: error.replied }, { store: 'sqlite', replied })
+    assert.deepEqual(
+      { store: error.store, replied: error.replied, unsent: error.unsent },
+      { store: 'sqlite', replied, unsent },
+    )
     return true
   }
 }
@@ -106,6 +109,22 @@ test('a lock that is held for long fails the charge, and the next one passes', a
   assert.equal(verdict?.parts[0]?.remaining, 4)
 })
 
+test('a unit that is released while the file stays locked is free once it is unlocked', async (t) => {
+  const path = newFile(t)
+  const { store } = await openStore(t, path)
+  const other = new DatabaseSync(path)
+  t.after(() => other.close())
+  const one = concurrency({ limit: 1, ttl: '1h' })
+  const limiter = createLimiter({ name: 'jobs', store, policy: one, key: (id: string) => id, timeout: '10s' })
+  const held = await limiter.charge('ada')
+  other.exec('BEGIN IMMEDIATE')
+  await limiter.release(held)
+  assert.equal((await limiter.peek('ada')).source, 'local')
+  other.exec('COMMIT')
+  while (!(await limiter.charge('ada')).allowed) await pause(20)
+  await limiter.close()
+})
+
 test('a transaction of the application on the same connection fails charges, and stays open', async (t) => {
   const { database, store } = await openStore(t, newFile(t))
   database.exec('CREATE TABLE orders (id INTEGER)')
@@ -147,7 +166,7 @@ test('a file that cannot be written is reported by prepare()', async (t) => {
   t.after(() => readOnly.close())
   await assert.rejects(
     sqliteStore(readOnly).prepare(),
-    rejection(/^sqlite: attempt to write a readonly database\. Open the file for writing/),
+    rejection(/^sqlite: attempt to write a readonly database\. Open the file for writing/, false, false),
   )
 })
 
@@ -157,7 +176,7 @@ test('a table with other columns is reported by prepare()', async (t) => {
   database.exec('CREATE TABLE headgate (id INTEGER PRIMARY KEY, expires_at INTEGER)')
   await assert.rejects(
     sqliteStore(database).prepare(),
-    rejection(/The table "headgate" differs from the one that sqliteSchema\(\) creates\./),
+    rejection(/The table "headgate" differs from the one that sqliteSchema\(\) creates\./, false, false),
   )
 })
 

@@ -136,6 +136,41 @@ describe('a failure', () => {
     await expect(chargeOne(store, part('a', three))).rejects.toThrow('locking: deadlock')
   }, 10_000)
 
+  const lost = () => Promise.reject(new Error('connection lost'))
+  test.each<[string, boolean, Parameters<typeof storeIn>[1]]>([
+    ['before the transaction', true, { transaction: lost }],
+    ['before it has locked the keys', true, { lockAndRead: lost }],
+    ['before it has written', true, { write: lost }],
+    [
+      'during its commit',
+      false,
+      {
+        async transaction(run) {
+          await run({ locked: [], writes: [] })
+          return lost()
+        },
+      },
+    ],
+  ])('of the connection %s: it is known whether nothing has changed', async (_when, unsent, options) => {
+    const store = storeIn(new LockingDatabase(), options)
+    await expect(chargeOne(store, part('a', three))).rejects.toMatchObject({
+      message: 'locking: connection lost',
+      unsent,
+    })
+  })
+
+  test('of charges that need no transaction leaves the others of the batch unsent', async () => {
+    const store = storeIn(new LockingDatabase(), { chargeEach: lost })
+    const outcomes = await store.apply([
+      { type: 'charge', parts: [part('a', three)] },
+      { type: 'refund', ...part('b', three), takenAtMs: 1 },
+    ])
+    expect(outcomes).toMatchObject([
+      { message: 'locking: connection lost', unsent: false },
+      { message: 'locking: connection lost', unsent: true },
+    ])
+  })
+
   test('of the user of the builder has its own error', async () => {
     const database = new LockingDatabase()
     const store = storeIn(database, {
