@@ -154,6 +154,7 @@ export function rowLockStore<Transaction>(options: TransactionOptions<Transactio
     if (results === inside && isPromise(inside)) throw new TypeError(NOT_AWAITED)
     return thenMaybe(results, checkResults)
   }
+
   async function applyTogether(operations: readonly Operation[]): Promise<Results> {
     const names = new Set<string>()
     for (const operation of operations) for (const { key } of keysOf(operation)) names.add(storageKey(key))

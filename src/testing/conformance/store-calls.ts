@@ -16,6 +16,7 @@ import {
 } from '../../stores/operation.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
 import type { Store } from '../../stores/store.js'
+import { StoreError } from '../../stores/store-error.js'
 import { expectEqual } from '../assertions.js'
 
 export type Parts = readonly Part[]
@@ -34,17 +35,28 @@ export async function applyAll<O extends Operation>(
   store: Store,
   operations: readonly O[],
 ): Promise<readonly ResultOf<O>[]> {
+  const outcomes = await tryAll(store, operations)
+  return outcomes.map((outcome) => {
+    if (outcome instanceof StoreError) throw outcome
+    return outcome
+  })
+}
+
+/** Applies a batch. There is one valid result for each operation, or the error with which it alone failed. */
+export async function tryAll<O extends Operation>(
+  store: Store,
+  operations: readonly O[],
+): Promise<readonly (ResultOf<O> | StoreError)[]> {
   const outcomes: unknown = await store.apply(operations)
   const list: readonly unknown[] = Array.isArray(outcomes) ? outcomes : []
   const count = Array.isArray(outcomes) ? list.length : inspect(outcomes)
   expectEqual(`apply() returns an array of one outcome per operation`, count, operations.length)
-  return operations.map((operation, i) => validResult(store, operation, list[i]))
-}
-
-function validResult<O extends Operation>(store: Store, operation: O, outcome: unknown): ResultOf<O> {
-  const valid = validateOutcome(store, operation, outcome)
-  if (isResultOf(operation, valid)) return valid
-  throw explain(operation, valid)
+  return operations.map((operation, i) => {
+    const valid = validateOutcome(store, operation, list[i])
+    if (isResultOf(operation, valid)) return valid
+    if (valid instanceof InvalidResultError) throw explain(operation, valid)
+    return valid as StoreError
+  })
 }
 
 /** Returns an error that shows a result that makes no sense, and what would. */

@@ -1,9 +1,10 @@
-import type { ChargeResult } from '../../stores/operation.js'
+import type { Charge, ChargeResult } from '../../stores/operation.js'
 import { refundsOf } from '../../stores/shared/refunds.js'
+import { itemsAt } from '../../stores/shared/run-operations.js'
 import type { Store } from '../../stores/store.js'
 import { StoreError } from '../../stores/store-error.js'
 import { pause } from '../../util/defer.js'
-import { applyAll, chargeAll, type Parts } from '../conformance/store-calls.js'
+import { applyAll, type Parts, tryAll } from '../conformance/store-calls.js'
 import { type Counts, chargeOf, type Load } from './protocol.js'
 
 const ATTEMPTS = 20
@@ -44,15 +45,39 @@ export async function runLoad(
   return { ...counts, taken: unitsTaken }
 }
 
-/** Charges a batch, and again if the store replied that it took nothing, as after lost races. */
+/**
+ * Charges a batch. A charge that failed and took nothing, as after lost races, is repeated without the
+ * others, which count already.
+ */
 async function chargeDecided(store: Store, charges: readonly Parts[]): Promise<readonly ChargeResult[]> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await chargeAll(store, charges)
-    } catch (error) {
-      const tookNothing = error instanceof StoreError && error.replied
-      if (!tookNothing || attempt === ATTEMPTS) throw error
-      await pause(PAUSE_MS)
+  const results: ChargeResult[] = []
+  let left = [...charges.keys()]
+  for (let attempt = 1; left.length > 0; attempt++) {
+    if (attempt > 1) await pause(PAUSE_MS)
+    const outcomes = await tryToCharge(store, itemsAt(charges, left))
+    const failed: number[] = []
+    for (const [i, index] of left.entries()) {
+      const outcome = outcomes[i] as ChargeResult | StoreError
+      if (!(outcome instanceof StoreError)) results[index] = outcome
+      else if (tookNothing(outcome) && attempt < ATTEMPTS) failed.push(index)
+      else throw outcome
     }
+    left = failed
+  }
+  return results
+}
+
+/** Returns an outcome for each charge, also if the whole batch took nothing. */
+async function tryToCharge(store: Store, charges: readonly Parts[]) {
+  try {
+    return await tryAll<Charge>(
+      store,
+      charges.map((parts) => ({ type: 'charge', parts })),
+    )
+  } catch (error) {
+    if (!(error instanceof StoreError && tookNothing(error))) throw error
+    return charges.map(() => error)
   }
 }
+
+const tookNothing = ({ replied, unsent }: StoreError) => replied || unsent
