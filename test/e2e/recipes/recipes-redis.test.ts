@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { type Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
+import { firstMessage } from '../../support/first-message.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
 import { writeRecipe } from './recipe.js'
@@ -55,7 +56,7 @@ test('node:cluster: four processes share one limit', async () => {
     env: process.env,
   })
   cleanups.push(() => stop(primary))
-  const [port] = (await once(primary, 'message')) as [number]
+  const port: number = await firstMessage(primary)
   const statuses: number[] = []
   // One after the other: a process that has just started answers many at once later than its store may take.
   for (let i = 0; i < 40; i++)

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../../e2e/package/run.js'
+import { firstMessage } from '../../support/first-message.js'
 import type { Cost } from './costs.js'
 import { type DenoPrograms, denoPrograms } from './deno.js'
 
@@ -9,8 +9,7 @@ let programs: DenoPrograms
 let costs: readonly Cost[]
 beforeAll(async () => {
   programs = await denoPrograms(['costs'])
-  const [sent] = await once(programs.start('costs'), 'message')
-  costs = sent
+  costs = await firstMessage(programs.start('costs'))
 })
 afterAll(() => programs?.remove())
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../../e2e/package/run.js'
+import { firstMessage } from '../../support/first-message.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
 import { cases } from './cases.js'
 import { type DenoPrograms, denoPrograms, startDeno } from './deno.js'
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => programs.remove())
 
 test('the store contract, and the rules of the store, hold in Deno', async () => {
-  const [results] = await once(programs.start('conformance'), 'message')
+  const results = await firstMessage(programs.start('conformance'))
   expect(results).toEqual({ passed: cases.length, failed: [] })
 })
 
@@ -45,7 +46,7 @@ test('the block of the docs limits requests in Deno', async () => {
   try {
     writeFileSync(join(folder, 'block.ts'), served)
     const child = await startDeno(join(folder, 'block.ts'), folder)
-    const [{ port }] = await once(child, 'message')
+    const { port } = await firstMessage(child)
     const responses = [await fetch(`http://127.0.0.1:${port}/`), await fetch(`http://127.0.0.1:${port}/`)]
     expect(responses.map(({ status }) => status)).toEqual([200, 200])
     expect(responses.map(({ headers }) => headers.get('x-ratelimit-remaining'))).toEqual(['99', '98'])

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { endAt } from '../../support/charging-processes.js'
+import { firstMessage } from '../../support/first-message.js'
 import { lossesOf, type RecordLosses } from '../../support/tally.js'
 import { type DenoPrograms, denoPrograms } from './deno.js'
 
@@ -16,7 +16,7 @@ export function describeDenoLosses(counts: readonly number[], record?: RecordLos
     ['replies lost', 'stop', 'lossy'],
   ] as const)('no charge that was allowed is lost, and none is doubled: %s', async (failure, how, client) => {
     const tally = await endAt(how, () => programs.start('charging-process', client), counts)
-    const [counted] = await once(programs.start('count'), 'message')
+    const counted = await firstMessage(programs.start('count'))
     const losses = lossesOf(tally, counted)
     record?.(failure, losses)
     expect(losses).toMatchObject({ lost: 0, doubled: 0 })

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { fetchLocked } from '../../e2e/package/fetched.js'
+import { firstMessage } from '../../support/first-message.js'
 
 /** Tests and benchmarks run in the root folder. Benchmarks are modules, which have no `__dirname`. */
 const HERE = resolve('test/integration/dynamodb')
@@ -20,7 +21,7 @@ export async function startDynalite(): Promise<Dynalite> {
     execArgv: [],
     silent: true,
   })
-  const [port] = await once(child, 'message')
+  const port = await firstMessage(child)
   return {
     folder,
     port: Number(port),

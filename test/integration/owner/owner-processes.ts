@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { consecutive, memoryStore } from 'headgate'
 import { ownerStore, type Store, StoreError, serveOperations } from 'headgate/store'
 import type { ConformanceSetup } from 'headgate/testing'
 import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
+import { firstMessage } from '../../support/first-message.js'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { describeStoreConformance, type Extent } from '../../support/store-conformance.js'
 import { describeStoreExactness } from '../../support/store-exactness.js'
@@ -34,7 +34,7 @@ class Owner {
   }
 
   async started(): Promise<this> {
-    await once(this.#child, 'message')
+    await firstMessage(this.#child)
     return this
   }
 

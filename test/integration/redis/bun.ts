@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { ownerStore } from 'headgate/store'
 import { inRuntimes } from '../../runtimes/fetched.js'
+import { firstMessage } from '../../support/first-message.js'
 import { bundle } from '../../support/servers/bundle.js'
 import type { Opened } from './drivers.js'
 
@@ -10,7 +10,7 @@ import type { Opened } from './drivers.js'
 export async function openBun(url: string): Promise<Opened> {
   const program = await bundle(join(__dirname, 'bun-store-process.ts'))
   const child = fork(program.path, [url], { execPath: await inRuntimes('.bin/bun'), execArgv: [] })
-  await once(child, 'message')
+  await firstMessage(child)
   const waiting = new Map<number, (reply: unknown) => void>()
   child.on('message', ({ id, reply }: { id: number; reply: unknown }) => {
     waiting.get(id)?.(reply)

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storeExactness } from 'headgate/testing'
+import { firstMessage } from '../../support/first-message.js'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
 
 let program: Bundle
@@ -125,7 +126,7 @@ test('what fails once the test is done with a process fails it, too', async () =
 
 test('a process ends by itself when its test has died', async () => {
   const child = fork(program.path, ['alone'], { silent: true })
-  await once(child, 'message')
+  await firstMessage(child)
   child.disconnect()
   expect(await once(child, 'exit')).toEqual([0, null])
 })
