@@ -1,8 +1,9 @@
 const { default: runCircus } = require('jest-circus/runner')
+require('../kept-scripts.cjs')
 
 /**
- * Jest's own test runner, except that a test which lacks a program is left out, where jest does not run in
- * CI. `reporter.cjs` lists these tests at the end.
+ * Jest's own test runner on kept scripts, except that a test which lacks a program is left out, where jest
+ * does not run in CI. `reporter.cjs` lists these tests at the end.
  */
 module.exports = function runWithoutMissing(globalConfig, ...others) {
   const running = runCircus(globalConfig, ...others) // not awaited, or each stack trace would name this file
