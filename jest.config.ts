@@ -12,10 +12,10 @@ const common: Config = {
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
   },
+  resolver: '<rootDir>/test/support/resolver.cjs',
   moduleNameMapper: {
     '^headgate$': '<rootDir>/src/index.ts',
     '^headgate/(.*)$': '<rootDir>/src/$1.ts',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
     '^file://(/.*)$': '$1', // what `import()` of a URL becomes
   },
 }
