@@ -9,7 +9,7 @@ import type { Apply, Ledger, NamedPart, Receipt } from './receipt.js'
 export function refundReceipt(receipt: Receipt | undefined, names?: readonly string[]): MaybePromise<void> {
   if (!receipt?.isRefundable) return undefined
   receipt.isRefundable = false
-  return ledgerOf(receipt)?.refund(names)
+  return ledgerOf(receipt)?.(0, names)
 }
 
 /**
@@ -20,76 +20,63 @@ export function adjustReceipt(
   cost: number,
   names?: readonly string[],
 ): MaybePromise<void> {
-  return receipt?.isRefundable ? ledgerOf(receipt)?.adjust(cost, names) : undefined
+  return receipt?.isRefundable ? ledgerOf(receipt)?.(cost, names) : undefined
 }
 
 /** Returns the ledger of a receipt; `undefined` if nothing was charged. */
 function ledgerOf(receipt: Receipt): Ledger | undefined {
-  if (receipt.ledger !== undefined) return receipt.ledger
   const { parts, result, apply } = receipt
-  if (result !== undefined && apply !== undefined) receipt.ledger = createLedger(parts, result, apply)
+  if (result !== undefined && apply !== undefined) receipt.ledger ??= createLedger(parts, result, apply)
   return receipt.ledger
 }
 
 /** Creates the ledger of an allowed charge. It never changes `concurrency` units: those are released. */
 function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): Ledger {
-  /** By part: the refunds of the units that it still has, of its charge first, then of adjustments. */
-  const refundsByPart = refundsOf(parts, result).map((refund): readonly Refund[] => [refund])
+  const charges = refundsOf(parts, result)
+  const ledgers = parts.map((part, i) => ({ ...part, change: partLedger(charges[i] as Refund, apply) }))
   let pendingChange: MaybePromise<void>
 
-  function adjustPart(i: number, cost: number): MaybePromise<void> {
-    const missing = cost - unitsOf(i)
-    if (missing < 0) return giveBack(i, -missing)
-    return missing > 0 ? takeMore(i, missing) : undefined
+  return (cost, names) => {
+    const isChanged = ({ name, policy }: NamedPart) => !policy.holdsUnits && names?.includes(name) !== false
+    const step = () => settleAll(ledgers.filter(isChanged), ({ change }) => change(cost))
+    // In order, since each change depends on the one before.
+    pendingChange = isPromise(pendingChange) ? pendingChange.then(step, step) : step()
+    return pendingChange
+  }
+}
+
+/** Creates the ledger of a part, from the refund of its charge. */
+function partLedger(charge: Refund, apply: Apply): (cost: number) => MaybePromise<void> {
+  const { key, policy } = charge
+  /** Of the units that the part still has: those of its charge first, then those of adjustments. */
+  let refunds: readonly Refund[] = [charge]
+
+  return (cost) => {
+    const missing = refunds.reduce((units, taken) => units - taken.cost, cost)
+    return missing > 0 ? takeMore(missing) : giveBack(-missing)
   }
 
-  const unitsOf = (i: number) => refundsAt(i).reduce((sum, { cost }) => sum + cost, 0)
-  const refundsAt = (i: number) => refundsByPart[i] ?? []
-
-  function takeMore(i: number, units: number): MaybePromise<void> {
-    const part = parts[i]
-    if (part === undefined) return undefined
-    const { key, policy } = part
+  function takeMore(units: number): MaybePromise<void> {
     return thenMaybe(apply<Take>({ type: 'take', key, policy, units }), (result) => {
       const { atMs, taken: cost, resetAfterMs, unitsAfterMs = resetAfterMs } = result
       const times = { takenAtMs: atMs, resetAtMs: atMs + unitsAfterMs }
-      refundsByPart[i] = [...refundsAt(i), { type: 'refund', key, policy, cost, ...times }]
+      refunds = [...refunds, { type: 'refund', key, policy, cost, ...times }]
     })
   }
 
-  /**
-   * Refunds units of a part. If that fails, they count as refunded, unless the operation was never sent.
-   */
-  function giveBack(i: number, units: number): MaybePromise<void> {
-    const { kept, refunds } = split(refundsAt(i), units)
-    refundsByPart[i] = kept
-    return settleAll(refunds, (refund) =>
+  /** Refunds units. If that fails, they count as refunded, unless the operation was never sent. */
+  function giveBack(units: number): MaybePromise<void> {
+    const { kept, refunds: latest } = split(refunds, units)
+    refunds = kept
+    return settleAll(latest, (refund) =>
       catchMaybe<unknown>(
         () => apply(refund),
         (error) => {
-          if (isUnsent(error)) refundsByPart[i] = [...refundsAt(i), refund]
+          if (isUnsent(error)) refunds = [...refunds, refund]
           throw error
         },
       ),
     )
-  }
-
-  /** Returns the indexes of the parts of these limits, or of all without names. */
-  const selectParts = (names: readonly string[] | undefined) =>
-    [...parts.entries()]
-      .filter(([, { name, policy }]) => !policy.holdsUnits && names?.includes(name) !== false)
-      .map(([i]) => i)
-
-  /** Runs changes in order, since each depends on the one before. */
-  function runInOrder(step: () => MaybePromise<void>): MaybePromise<void> {
-    pendingChange = isPromise(pendingChange) ? pendingChange.then(step, step) : step()
-    return pendingChange
-  }
-
-  return {
-    adjust: (cost, names) => runInOrder(() => settleAll(selectParts(names), (i) => adjustPart(i, cost))),
-    refund: (names) =>
-      runInOrder(() => settleAll(selectParts(names), (i) => giveBack(i, Number.POSITIVE_INFINITY))),
   }
 }
 

@@ -26,13 +26,11 @@ export interface Holding {
   stopRenewals(): void
 }
 
-/** What each part of a decision has taken, and when. `names` restricts a change to those limits. */
-export interface Ledger {
-  /** Makes each part have taken `cost`, or as much as is left. */
-  adjust(cost: number, names: readonly string[] | undefined): MaybePromise<void>
-  /** Refunds all that the parts have taken. */
-  refund(names: readonly string[] | undefined): MaybePromise<void>
-}
+/**
+ * What each part of a decision has taken, and when. Makes each part have taken `cost`, or as close to it as
+ * the limit allows; 0 refunds everything. `names` restricts the change to those limits.
+ */
+export type Ledger = (cost: number, names: readonly string[] | undefined) => MaybePromise<void>
 
 /** What a decision took, and what became of it. */
 export interface Receipt {
