@@ -10,7 +10,7 @@
 import type { AddressInfo } from 'node:net'
 import express, { type Express, type Request } from 'express'
 import session from 'express-session'
-import { foldName, type LoginGuard, loginGuard } from 'headgate'
+import { adjustments, foldName, type LoginGuard, loginGuard } from 'headgate'
 import { CONTENT_POLICY, homePage, loginPage } from './login/page.js'
 import { passwordCheck } from './login/passwords.js'
 import { isSame, secretFrom } from './login/secrets.js'
@@ -84,7 +84,7 @@ export async function loginApp(): Promise<{ app: Express; guard: LoginGuard }> {
   app.post('/support/forget', express.urlencoded(), async (req, res) => {
     if (!isSame(req.get('authorization') ?? '', `Bearer ${SUPPORT_TOKEN}`)) return res.sendStatus(403)
     const { username, ip } = req.body ?? {}
-    await guard.limiter.forget({ body: { username }, ...(ip && { ip }) })
+    await adjustments(guard.limiter).forget({ body: { username }, ...(ip && { ip }) })
     return res.sendStatus(204)
   })
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import express, { type Express } from 'express'
-import { byIp, loginGuard, type Store } from 'headgate'
+import { adjustments, byIp, loginGuard, type Store } from 'headgate'
 
 /** Adds a login, which the page attacks while its owner signs in. */
 export function serveLogin(app: Express, store: Store): void {
@@ -27,7 +27,7 @@ export function serveLogin(app: Express, store: Store): void {
   })
 
   app.delete('/login', async (_req, res) => {
-    await guard.limiter.forget({ body: { username: 'ada' } })
+    await adjustments(guard.limiter).forget({ body: { username: 'ada' } })
     res.status(204).end()
   })
 }

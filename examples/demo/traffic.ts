@@ -1,5 +1,5 @@
 import { type Express, Router } from 'express'
-import type { Store } from 'headgate'
+import { adjustments, type Store } from 'headgate'
 import { servePolicies } from './policies.js'
 
 /** Adds a route for each policy. The page sends the same traffic to all of them. */
@@ -17,7 +17,7 @@ export function serveTraffic(app: Express, store: Store): void {
   })
 
   app.delete('/traffic', async (req, res) => {
-    await Promise.all(limits.map(([, { limiter }]) => limiter.forget(req)))
+    await Promise.all(limits.map(([, { limiter }]) => adjustments(limiter).forget(req)))
     res.status(204).end()
   })
 }

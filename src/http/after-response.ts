@@ -1,7 +1,11 @@
+import { adjustDecision, refundDecision } from '../limiter/adjust-decision.js'
 import { stopRenewals } from '../limiter/concurrency/held-by-decision.js'
 import { chargedParts, type Decision, receiptOf } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { MiddlewareLimiter } from '../limiter/limiter.js'
+import type { LimiterParts } from '../limiter/limiter-methods.js'
+import { checkNames } from '../limiter/named-limits.js'
+import { checkedCost } from '../limiter/read-limits.js'
 import { endUndecided } from '../limiter/undecided.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { checkBoolean, wrongOption } from '../util/validate.js'
@@ -16,12 +20,7 @@ export type Count<Req, Res> =
   | ((req: Req, res: Res) => MaybePromise<boolean>)
 
 /** Called with a request that passed a limiter, before its handler runs. */
-export type OnAllowed<Req, Res> = (
-  limiter: MiddlewareLimiter<Req>,
-  req: Req,
-  res: Res,
-  decision: Decision,
-) => void
+export type OnAllowed<Req, Res> = (limiter: LimiterParts<Req>, req: Req, res: Res, decision: Decision) => void
 
 /**
  * Refunds a request once its response has finished with an outcome that does not count. If the client hangs
@@ -41,7 +40,7 @@ export function refundUncounted<Req, Res>(
           typeof count === 'function'
             ? checkBoolean('headgate', 'count', await count(req, res))
             : (count === 'failed') === status >= 400
-        const refunded = counts ? undefined : limiter.refund(decision)
+        const refunded = counts ? undefined : refundDecision(limiter, decision)
         const ended = endUndecided(decision) // in the same batch
         await refunded
         await ended
@@ -87,8 +86,8 @@ export function adjustToActualCost<Req, Res>(
   }
 }
 
-async function adjustParts(
-  limiter: MiddlewareLimiter<never>,
+async function adjustParts<Req>(
+  limiter: LimiterParts<Req>,
   decision: Decision,
   actualCost: ActualCost,
   change: 'any' | 'upwards',
@@ -105,7 +104,12 @@ async function adjustParts(
   const costs = isNumber ? parts.map(({ name }) => [name, actualCost] as const) : Object.entries(actualCost)
   const charged = new Map(parts.map(({ name, cost }) => [name, cost]))
   const changes = costs.filter(([name, cost]) => change === 'any' || !(cost <= (charged.get(name) ?? cost)))
-  await Promise.all(changes.map(([name, cost]) => limiter.adjust(decision, cost, { limits: [name] })))
+  const { owner, core } = limiter
+  const adjust = async (name: string, cost: number) => {
+    checkNames(owner, [name], core.limitNames)
+    await adjustDecision(limiter, decision, checkedCost(owner, 'actualCost', cost), [name])
+  }
+  await Promise.all(changes.map((change) => adjust(...change)))
 }
 
 /**
@@ -125,13 +129,13 @@ export function releaseOnEnd<Res>(
 }
 
 /** Refunds a request that does not pass. Never rejects. */
-export function giveBack(limiter: MiddlewareLimiter<never>, decision: Decision): Promise<void> {
-  return emitIfFails(limiter, decision, () => limiter.refund(decision))
+export function giveBack<Req>(limiter: LimiterParts<Req>, decision: Decision): Promise<void> {
+  return emitIfFails(limiter, decision, () => refundDecision(limiter, decision))
 }
 
 /** Changes what a decision took after its response, when no caller sees a failure. Never rejects. */
-async function emitIfFails(
-  { events }: MiddlewareLimiter<never>,
+async function emitIfFails<Req>(
+  { events }: LimiterParts<Req>,
   decision: Decision,
   change: () => MaybePromise<void>,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { peerAddress } from '../keys/request.js'
 import type { ModeSwitch } from '../limiter/access-rules.js'
 import { chargeLimits } from '../limiter/charge-limits.js'
 import { isHolding } from '../limiter/concurrency/held-by-decision.js'
-import { limiterFrom, type ReplaceAdjustments, type SteppedLimiter } from '../limiter/create-limiter.js'
+import { limiterFrom, type SteppedLimiter } from '../limiter/create-limiter.js'
 import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { MiddlewareLimiter } from '../limiter/limiter.js'
@@ -26,8 +26,6 @@ export interface GuardSteps<Req extends object, Res> {
   readonly denialFigures?: (decision: Decision) => DenialFigures
   /** Called for each allowed request, in place of the refunds by `count`. */
   readonly onAllowed?: OnAllowed<Req, Res>
-  /** Returns the guard's own version of some adjustments. */
-  readonly replaceAdjustments?: ReplaceAdjustments<Req>
 }
 
 /** Charges a request, and returns whether it passes. */
@@ -61,10 +59,10 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, writer)
-  const { charge = chargeRequest, denialFigures, onAllowed = settings.onAllowed, replaceAdjustments } = guard
+  const { charge = chargeRequest, denialFigures, onAllowed = settings.onAllowed } = guard
   const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
   const limiterSettings = { ...settings.limiter, ...(isDecidedLater && { trackUndecided }) }
-  const stepped = limiterFrom<Req>(owner, limiterSettings, replaceAdjustments)
+  const stepped = limiterFrom<Req>(owner, limiterSettings)
   return {
     owner,
     limiter: stepped.limiter,
@@ -216,7 +214,7 @@ function noOutcome<Req extends object, Res>(
  * charged, as if the client had hung up.
  */
 function passWithoutOutcome<Req extends object, Res>(
-  { limiter, modeSwitch }: RequestSteps<Req, Res>,
+  { limiter, stepped, modeSwitch }: RequestSteps<Req, Res>,
   decision: Decision,
   error: TypeError,
 ): true {
@@ -227,17 +225,17 @@ function passWithoutOutcome<Req extends object, Res>(
     emitFailure(limiter.events, 'refundFailed', error, decision)
     return true
   }
-  void giveBack(limiter, decision)
+  void giveBack(stepped, decision)
   throw error
 }
 
 function pass<Req extends object, Res>(
-  { limiter, onAllowed }: RequestSteps<Req, Res>,
+  { stepped, onAllowed }: RequestSteps<Req, Res>,
   req: Req,
   res: Res,
   decision: Decision,
 ): true {
-  onAllowed?.(limiter, req, res, decision)
+  onAllowed?.(stepped, req, res, decision)
   return true
 }
 

@@ -1,7 +1,7 @@
 import { remoteSupportOf } from '../pipe/remote-support.js'
 import { createEmitter } from '../platform.js'
 import type { StoreError } from '../stores/store-error.js'
-import { adjustmentsOf, type DirectAdjustments } from './adjustments.js'
+import { adjustmentsOf } from './adjust-limiter.js'
 import { decisionReporter } from './charge-limits.js'
 import { holdingsOnDemand } from './concurrency/held-by-decision.js'
 import { limiterCore } from './create-core.js'
@@ -34,29 +34,17 @@ import { waitWith } from './waiting/wait-with.js'
  */
 export function createLimiter<Subject = unknown>(options: LimiterOptions<Subject>): Limiter<Subject> {
   const parts = limiterFrom<Subject>('createLimiter', readLimiterOptions('createLimiter', options))
-  return Object.assign(parts.limiter, { waitFor: waitWith(parts) })
+  return Object.assign(parts.limiter, adjustmentsOf(parts), { waitFor: waitWith(parts) })
 }
-
-/** Returns adjustments to use in place of those of a limiter. */
-export type ReplaceAdjustments<Subject> = (
-  adjustments: DirectAdjustments<Subject>,
-) => Partial<DirectAdjustments<Subject>>
 
 /** A limiter and its parts, for middleware that acts between the steps of a charge. */
 export interface SteppedLimiter<Subject> extends LimiterParts<Subject> {
   readonly limiter: MiddlewareLimiter<Subject>
 }
 
-/**
- * Creates a limiter from the settings that its options were read into. Error messages name `owner`. What
- * `replaceAdjustments` returns takes the place of its own adjustments.
- */
-export function limiterFrom<Subject>(
-  owner: string,
-  given: LimiterSettings,
-  replaceAdjustments?: ReplaceAdjustments<Subject>,
-): SteppedLimiter<Subject> {
-  const parts = limiterParts<Subject>(owner, given, replaceAdjustments)
+/** Creates a limiter from the settings that its options were read into. Error messages name `owner`. */
+export function limiterFrom<Subject>(owner: string, given: LimiterSettings): SteppedLimiter<Subject> {
+  const parts = limiterParts<Subject>(owner, given)
   const { document, stops } = parts
   const limiter = limiterMethods(parts)
   registerForInspection(limiter, parts)
@@ -66,11 +54,7 @@ export function limiterFrom<Subject>(
 }
 
 /** Creates the parts of a limiter, and connects them. */
-function limiterParts<Subject>(
-  owner: string,
-  given: LimiterSettings,
-  replaceAdjustments?: ReplaceAdjustments<Subject>,
-): LimiterParts<Subject> {
+function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterParts<Subject> {
   const remote = remoteSupportOf(given.store)
   const publisher = remote?.limitsPublisher(given, () => [
     ...given.context.limits.values(),
@@ -109,7 +93,6 @@ function limiterParts<Subject>(
   const createCandidate = followed?.createCandidate ?? settings.createCandidate
   const create = (entries = settings.candidate) =>
     createCandidate?.({ ...settings, candidate: entries }, events, followed?.ruleCandidate)
-  const adjustments = adjustmentsOf<Subject>(owner, core)
   const report = decisionReporter(context.name, modeSwitch, events)
   const finish: Finish = (decision, subject) => finishDecision(parts, decision, subject)
   const unsubscribe = store.onLimitsLost?.((error) => emitFailure(events, 'limitsLost', error))
@@ -126,7 +109,7 @@ function limiterParts<Subject>(
     waiting: undefined,
     isClosed: false,
     holdings,
-    adjustments: { ...adjustments, ...replaceAdjustments?.(adjustments) },
+    adjustments: undefined,
     document,
     onRefundFailed,
     stops: [() => unsubscribe?.(), () => publisher?.close()],

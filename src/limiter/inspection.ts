@@ -1,5 +1,6 @@
 import { request } from '../pipe/pipe.js'
 import type { Store } from '../stores/store.js'
+import { wrongKind } from '../util/validate.js'
 import { isObject } from '../util/values.js'
 import type { Listing } from './access-rules.js'
 import type { CandidateClients } from './candidate/candidate-report.js'
@@ -49,6 +50,14 @@ export function partsOf<Subject>(limiter: unknown): LimiterParts<Subject> | unde
   if (!isObject(limiter)) return undefined
   const { [INSPECTION]: parts }: { readonly [INSPECTION]?: LimiterParts<Subject> } = limiter
   return parts
+}
+
+/** Returns the parts of a limiter. Throws a `TypeError` that names `owner` for any other value. */
+export function requirePartsOf<Subject>(owner: string, limiter: unknown): LimiterParts<Subject> {
+  const parts = partsOf<Subject>(limiter)
+  if (parts !== undefined) return parts
+  const fix = 'Pass what createLimiter returns, or rateLimit(…).limiter.'
+  throw wrongKind(owner, 'limiter', 'a limiter', limiter, fix)
 }
 
 /** Returns what tools read of a limiter; `undefined` if the value is not a limiter. */

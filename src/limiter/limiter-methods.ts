@@ -1,7 +1,7 @@
 import type { Emitter } from '../util/emitter.js'
 import { type MaybePromise, promiseOf } from '../util/maybe-promise.js'
 import { checkMode } from './access-rules.js'
-import { type DirectAdjustments, promisedAdjustments } from './adjustments.js'
+import type { Adjustments } from './adjustments.js'
 import { type ChargeContext, chargeLimits, chargeUnlessDecided, peekLimits } from './charge-limits.js'
 import { readCost, refuseOptions } from './charge-options.js'
 import { type holdingsOnDemand, releaseDecision } from './concurrency/held-by-decision.js'
@@ -28,7 +28,8 @@ export interface LimiterParts<Subject> extends ChargeContext {
   waiting: Waiting | undefined
   isClosed: boolean
   readonly holdings: ReturnType<typeof holdingsOnDemand>
-  readonly adjustments: DirectAdjustments<Subject>
+  /** What `adjustments` returns. Absent until it is called. A guard sets its own. */
+  adjustments: Adjustments<Subject> | undefined
   readonly document: LimiterDocument
   readonly onRefundFailed: (error: unknown, decision?: Decision) => void
   /** Called on `close` to end what other objects do for this limiter. */
@@ -42,7 +43,6 @@ export function limiterMethods<Subject>(parts: LimiterParts<Subject>): Middlewar
   return {
     charge: (subject, options) => promiseOf(chargeSubject, parts, subject, options),
     peek: (subject, ...options: unknown[]) => promiseOf(peekSubject, parts, subject, options[0]),
-    ...promisedAdjustments(() => parts.candidate?.adjustBeside(parts.adjustments) ?? parts.adjustments),
     release: (decision) => release(parts, decision),
     candidateReport: () => parts.candidate?.figures.report(),
     describe: document.describe,

@@ -8,8 +8,11 @@ import type { LimiterEvents } from './events.js'
 import type { Health } from './health.js'
 import type { WaitOptions } from './waiting/wait-options.js'
 
-/** The limiter of a middleware, in its property `limiter`. To wait for it, call the function `waitFor`. */
-export interface MiddlewareLimiter<Subject> extends Adjustments<Subject> {
+/**
+ * The limiter of a middleware, in its property `limiter`. To wait for it, call the function `waitFor`. To
+ * refund, forget or otherwise change what it has counted, call the function `adjustments`.
+ */
+export interface MiddlewareLimiter<Subject> {
   /**
    * Charges a subject with all limits at once, all or nothing. `cost` replaces the limits' own cost. In
    * memory, the units are taken before it returns, unless an option function is async.
@@ -69,7 +72,7 @@ export interface MiddlewareLimiter<Subject> extends Adjustments<Subject> {
 }
 
 /** A rate limiter without HTTP, which `createLimiter` returns. */
-export interface Limiter<Subject> extends MiddlewareLimiter<Subject> {
+export interface Limiter<Subject> extends MiddlewareLimiter<Subject>, Adjustments<Subject> {
   /**
    * Waits until the charge is allowed, and then charges the subject as `charge` does. Resolves with the
    * allowed decision, or with a denied one in these cases:

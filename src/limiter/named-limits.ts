@@ -22,9 +22,18 @@ export function readNames(
 ): readonly string[] | undefined {
   if (options === undefined) return undefined
   const { limits: names } = readOptions(owner, options, TABLE)
-  if (names === undefined) return undefined
+  if (names !== undefined) checkNames(owner, names, limitNames)
+  return names
+}
+
+/** Throws a `TypeError` for a name that no limit has. `limitNames` are those of the limiter, if known. */
+export function checkNames(
+  owner: string,
+  names: readonly string[],
+  limitNames: readonly string[] | undefined,
+): void {
   const unknown = limitNames && names.find((name) => !limitNames.includes(name))
-  if (unknown === undefined) return names
+  if (unknown === undefined) return
   const fix = `The limits are ${limitNames?.map((name) => `'${name}'`).join(', ')}.`
   throw wrongOption(owner, 'limits', "names of this limiter's limits", unknown, fix)
 }

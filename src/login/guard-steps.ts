@@ -12,7 +12,8 @@ import {
 import type { LoginWriter } from '../http/response-writer.js'
 import { headerOf } from '../keys/request.js'
 import { isKey, valueHash } from '../keys/value-identity.js'
-import type { DirectAdjustments } from '../limiter/adjustments.js'
+import { adjustmentsOf } from '../limiter/adjust-limiter.js'
+import type { Adjustments } from '../limiter/adjustments.js'
 import { claimStore } from '../limiter/claimed-store.js'
 import { chargedParts, type Decision } from '../limiter/decision.js'
 import type { MiddlewareLimiter } from '../limiter/limiter.js'
@@ -100,11 +101,11 @@ export function guardSteps<Req extends object, Res>(
     charge: chargeUnlessMalformed(malformedTest(login, options.field, attempts)),
     denialFigures: uniformFigures(login),
     onAllowed: settleAttempts(login, attempts, securityLog(events, login), writer, routeOf),
-    replaceAdjustments: ({ forget }) => ({
-      forget: forgetAccount(forget, attempts, inARowNames(login.consecutive)),
-    }),
   })
   const { limiter, stepped } = steps
+  const adjustments = adjustmentsOf(stepped)
+  const forget = forgetAccount(adjustments.forget, attempts, inARowNames(login.consecutive))
+  stepped.adjustments = { ...adjustments, forget }
   if (claimed !== undefined) stepped.stops.push(claimed.releaseStore)
   const controls = {
     limiter,
@@ -165,7 +166,7 @@ function uniformFigures({ limits }: LoginSettings<never, never>): (decision: Dec
 
 const FORGET_FIX = "Write forget({ body: { username: 'ada' } })."
 
-type Forget<Req> = DirectAdjustments<Req>['forget']
+type Forget<Req> = Adjustments<Req>['forget']
 
 /**
  * Returns a `forget` that releases an account for strangers, and all its known devices from a lock. Only

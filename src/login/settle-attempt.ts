@@ -1,9 +1,11 @@
 import type { OnAllowed } from '../http/after-response.js'
 import type { LoginWriter } from '../http/response-writer.js'
 import { isKey } from '../keys/value-identity.js'
+import { refundDecision } from '../limiter/adjust-decision.js'
+import { adjustmentsOf } from '../limiter/adjust-limiter.js'
 import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
-import type { MiddlewareLimiter } from '../limiter/limiter.js'
+import type { LimiterParts } from '../limiter/limiter-methods.js'
 import { decidedUnits, endUndecided } from '../limiter/undecided.js'
 import { messageOf } from '../stores/store-error.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
@@ -22,7 +24,7 @@ import { successWatch } from './success-watch.js'
 
 /** An attempt that was charged and allowed. */
 interface Allowed<Req, Res> {
-  readonly limiter: MiddlewareLimiter<Req>
+  readonly limiter: LimiterParts<Req>
   readonly req: Req
   readonly res: Res
   readonly decision: Decision
@@ -59,13 +61,13 @@ export function settleAttempts<Req extends object, Res>(
   function settle(allowed: Allowed<Req, Res>, outcome: AttemptOutcome): MaybePromise<unknown> {
     const { limiter, req, decision, arrival } = allowed
     if (outcome === 'success') return succeed(allowed)
-    if (outcome === 'none') return limiter.refund(decision)
+    if (outcome === 'none') return refundDecision(limiter, decision)
     const isLastInRow = logExhausted(log, req, allowed.attempt.name, decision)
     if (outcome === 'failure' && places.countsInRow(arrival, req))
       return isLastInRow ? lockOut(allowed) : undefined
     if (outcome === 'failure' && inARow.length > 0 && places.isLogin(arrival, req))
       warnOfUncounted(guard, req)
-    return limiter.refund(decision, { limits: inARow })
+    return refundDecision(limiter, decision, inARow)
   }
 
   /** Counts a login, and clears the failures of its account, unless earlier logins have cleared too many. */
@@ -77,7 +79,7 @@ export function settleAttempts<Req extends object, Res>(
     if (!isKey(attempt.name)) return clear(limiter, decision, ofAccount)
     watch.recordSuccess(req, String(attempt.name), attempt.address)
     const budgetName = `${attempt.device === STRANGER ? STRANGER : 'known'} ${attempt.name}`
-    if (!isReported && budget.isUsedUp(budgetName)) return limiter.refund(decision)
+    if (!isReported && budget.isUsedUp(budgetName)) return refundDecision(limiter, decision)
     if (!writer.areHeadersSent(res)) remember(allowed)
     if (isReported) return clear(limiter, decision, ofAccount)
     const count = catchMaybe(
@@ -95,7 +97,7 @@ export function settleAttempts<Req extends object, Res>(
 
   async function lockOut({ limiter, req, attempt: { name } }: Allowed<Req, Res>): Promise<void> {
     log(req, name, 'authn_login_lock', 'maxretries')
-    if (limiter.mode === 'report') return
+    if (limiter.settings.modeSwitch.mode === 'report') return
     try {
       await onLockout?.(String(name), req)
     } catch (error) {
@@ -181,11 +183,11 @@ const OF_ADDRESS = ['address']
  * a later failure.
  */
 function clear<Req>(
-  limiter: MiddlewareLimiter<Req>,
+  limiter: LimiterParts<Req>,
   decision: Decision,
   ofAccount: readonly string[],
 ): MaybePromise<unknown> {
-  const forget = () => limiter.forget(decision, { limits: ofAccount })
-  const refund = () => limiter.refund(decision, { limits: OF_ADDRESS })
+  const forget = () => adjustmentsOf(limiter).forget(decision, { limits: ofAccount })
+  const refund = () => refundDecision(limiter, decision, OF_ADDRESS)
   return readAll<() => MaybePromise<void>, void>([forget, refund], (step) => step())
 }

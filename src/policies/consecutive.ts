@@ -38,7 +38,7 @@ const OPTIONS = {
  * ```ts
  * import { byField, consecutive, rateLimit } from 'headgate'
  *
- * // 10 wrong PINs lock a card until you call pins.limiter.forget({ body: { card } }).
+ * // 10 wrong PINs lock a card until you call adjustments(pins.limiter).forget({ body: { card } }).
  * const policy = consecutive({ limit: 10 })
  * const pins = rateLimit({ policy, key: byField('card'), count: 'failed' })
  * ```

@@ -1,5 +1,7 @@
 import { markIdentities } from '../../keys/identity.js'
 import { valueHash } from '../../keys/value-identity.js'
+import { adjustmentsOf } from '../../limiter/adjust-limiter.js'
+import type { Adjustments } from '../../limiter/adjustments.js'
 import { chargeLimits } from '../../limiter/charge-limits.js'
 import { limiterFrom } from '../../limiter/create-limiter.js'
 import { chargedParts, type Decision } from '../../limiter/decision.js'
@@ -28,6 +30,7 @@ export interface Hit extends IncrementResponse {
 /** A limiter that counts hits. Its charges are synchronous in memory. */
 interface Counting {
   readonly limiter: MiddlewareLimiter<string>
+  readonly adjustments: Adjustments<string>
   readonly charge: (key: string) => MaybePromise<Decision>
 }
 
@@ -69,7 +72,7 @@ export class HitCounter implements Store {
 
   /** Refunds a hit in the window that counted it. */
   refund({ decision }: Hit): Promise<void> {
-    return this.#counting.limiter.refund(decision)
+    return this.#counting.adjustments.refund(decision)
   }
 
   async decrement(key: string): Promise<void> {
@@ -86,7 +89,7 @@ export class HitCounter implements Store {
   }
 
   async resetKey(key: string): Promise<void> {
-    await this.#counting.limiter.forget(String(key))
+    await this.#counting.adjustments.forget(String(key))
   }
 
   shutdown(): Promise<void> {
@@ -133,7 +136,11 @@ function countingLimiter(store: HeadgateStore, windowMs: number, name: string | 
   const counting = limiterFrom<string>('rateLimit', settingsOf(options))
   const { limiter, report } = counting
   limiter.events.on('storeError', () => {}) // each charge rejects with its error
-  return { limiter, charge: (key) => chargeLimits(counting, key, undefined, report) }
+  return {
+    limiter,
+    adjustments: adjustmentsOf(counting),
+    charge: (key) => chargeLimits(counting, key, undefined, report),
+  }
 }
 
 /** Reads a limiter's options. Errors about its name say `identifier`, which is where it comes from. */

@@ -29,19 +29,20 @@ export interface HandlerLimit {
 }
 
 /**
- * The limiters of an application. Inject it to listen to their events, or to call `forget`.
+ * The limiters of an application. Inject it to listen to their events, or to call `adjustments`.
  *
  * @example
  * ```ts
  * import { Injectable } from '@nestjs/common'
- * import { RateLimiters } from 'headgate/nest'
+ * import { adjustments, RateLimiters } from 'headgate/nest'
  *
  * @Injectable()
  * export class Support {
  *   constructor(private readonly limiters: RateLimiters) {}
  *
- *   release(ip: string) {
- *     return this.limiters.default?.forget({ ip })
+ *   async release(ip: string) {
+ *     const limiter = this.limiters.default
+ *     if (limiter) await adjustments(limiter).forget({ ip })
  *   }
  * }
  * ```

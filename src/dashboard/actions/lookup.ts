@@ -1,7 +1,8 @@
 import { spellingsOf } from '../../keys/spellings.js'
 import { shownIdentity } from '../../keys/value-identity.js'
 import type { Listing } from '../../limiter/access-rules.js'
-import { bansAmong } from '../../limiter/adjustments.js'
+import { adjustments } from '../../limiter/adjust-limiter.js'
+import { bansAmong } from '../../limiter/change-parts.js'
 import { subjectOfKeys } from '../../limiter/decision.js'
 import type { Inspection } from '../../limiter/inspection.js'
 import type { NamedPart } from '../../limiter/receipt.js'
@@ -59,7 +60,7 @@ export async function lookUp(watched: Watched, text: string): Promise<Found> {
 /** Forgets what an identity has used of a limiter. Rejects if the store failed. */
 export async function releaseIdentity(watched: Watched, text: string): Promise<void> {
   const limits = await limitsInUse(watched.inspection)
-  await watched.limiter.forget(subjectOfKeys(keysOf(watched, text, limits)))
+  await adjustments(watched.limiter).forget(subjectOfKeys(keysOf(watched, text, limits)))
 }
 
 /**
@@ -72,7 +73,7 @@ export async function blockIdentity(watched: Watched, text: string, durationMs: 
   if (keys.length === 0)
     throw new TypeError(`dashboard: ${watched.name} has had no request yet. ${FIX_BLOCK}`)
   bansAmong('dashboard', limits, durationMs) // throws
-  await watched.limiter.blockFor(subjectOfKeys(keys), durationMs)
+  await adjustments(watched.limiter).blockFor(subjectOfKeys(keys), durationMs)
 }
 
 /** Returns whether a client can have an identity that a person typed. */

@@ -2,8 +2,7 @@ import { channel } from '../../platform.js'
 import { localStatesOf } from '../../stores/shared/local-states.js'
 import type { Store } from '../../stores/store.js'
 import type { Emitter } from '../../util/emitter.js'
-import { catchMaybe, type MaybePromise, settleAll, thenMaybe } from '../../util/maybe-promise.js'
-import { type AdjustmentOptions, adjustmentsOf, type DirectAdjustments } from '../adjustments.js'
+import { catchMaybe, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { checkCandidatePolicy } from '../candidate-options.js'
 import type { LimiterCore } from '../core.js'
 import { limiterCore } from '../create-core.js'
@@ -23,8 +22,11 @@ export interface Candidate {
     cost: number | undefined,
     finish: Finish,
   ): MaybePromise<Decision>
-  /** Returns adjustments that make the same changes to what the candidate has counted. */
-  adjustBeside<Subject>(adjustments: DirectAdjustments<Subject>): DirectAdjustments<Subject>
+  /**
+   * Makes a change to what it has counted of a subject or decision. Never throws or rejects: a failure is
+   * only emitted.
+   */
+  change<Target>(target: Target, change: ChangeCore<Target>): MaybePromise<void>
   /** What its limits would have done. */
   readonly figures: CandidateFigures
   /** The limits used so far. */
@@ -32,6 +34,9 @@ export interface Candidate {
   /** Ends what the candidate does in the background, and closes its own store. Never rejects. */
   close(): Promise<void>
 }
+
+/** Changes what a core has counted of a subject or decision. */
+export type ChangeCore<Target> = (core: LimiterCore, target: Target) => MaybePromise<void>
 
 /** A message on the channel `headgate:candidate`. */
 export interface CandidateMessage {
@@ -79,7 +84,6 @@ export function createCandidate<Subject>(
     { isPublished: false, onStoreError: onFailure, onRefundLost: onFailure },
   )
   ruleCore?.(core)
-  const adjustments = adjustmentsOf<unknown>('candidate', core)
   const figures = new CandidateFigures()
 
   function count(decision: Decision, candidate: Decision | undefined, subject: unknown): void {
@@ -93,31 +97,6 @@ export function createCandidate<Subject>(
       emit(events, 'candidate', [candidate, decision, subject as Subject])
     if (candidates.hasSubscribers)
       candidates.publish({ limiter: context.name, candidate, decision, subject } satisfies CandidateMessage)
-  }
-
-  /**
-   * Makes a change to the limits in force, and to what the candidate has counted of the same subject or
-   * decision. If the options name limits, changes only those in force. If the candidate's change fails, only
-   * emits it.
-   */
-  function changeBoth<Subject, Target>(
-    inForce: DirectAdjustments<Subject>,
-    target: Target,
-    options: AdjustmentOptions | undefined,
-    change: (
-      to: DirectAdjustments<Subject>,
-      target: Target,
-      options?: AdjustmentOptions,
-    ) => MaybePromise<void>,
-  ): MaybePromise<void> {
-    const changeInForce = () => change(inForce, target, options)
-    if (options?.limits !== undefined) return changeInForce()
-    const receipt = receiptOf(target)
-    const changeCandidate = () =>
-      thenMaybe(receipt === undefined ? target : receipt.candidate, (counted) =>
-        counted === undefined ? undefined : change(adjustments, counted as Target),
-      )
-    return settleAll([changeInForce, () => catchMaybe(changeCandidate, onFailure)], (each) => each())
   }
 
   return {
@@ -134,17 +113,13 @@ export function createCandidate<Subject>(
         return finish(decision, subject)
       })
     },
-    adjustBeside: (inForce) => ({
-      ...inForce,
-      refund: (decision, options) => changeBoth(inForce, decision, options, (to, ...of) => to.refund(...of)),
-      forget: (subject, options) => changeBoth(inForce, subject, options, (to, ...of) => to.forget(...of)),
-      penalize: (subject, units, options) =>
-        changeBoth(inForce, subject, options, (to, of, only) => to.penalize(of, units, only)),
-      reward: (subject, units, options) =>
-        changeBoth(inForce, subject, options, (to, of, only) => to.reward(of, units, only)),
-      adjust: (decision, cost, options) =>
-        changeBoth(inForce, decision, options, (to, of, only) => to.adjust(of, cost, only)),
-    }),
+    change<Target>(target: Target, change: ChangeCore<Target>) {
+      const receipt = receiptOf(target)
+      const counted = receipt === undefined ? target : (receipt.candidate as MaybePromise<Target | undefined>)
+      const changeCounted = () =>
+        thenMaybe(counted, (of) => (of === undefined ? undefined : change(core, of)))
+      return catchMaybe<void>(changeCounted, onFailure)
+    },
     figures,
     limits: core.settings.context.limits,
     close: () => core.close({ isStoreShared: store === settings.store }).catch(onFailure),

@@ -1,6 +1,5 @@
-import { wrongKind } from '../../util/validate.js'
 import type { Decision } from '../decision.js'
-import { partsOf } from '../inspection.js'
+import { requirePartsOf } from '../inspection.js'
 import type { Limiter, MiddlewareLimiter } from '../limiter.js'
 import type { LimiterParts } from '../limiter-methods.js'
 import { createWaiting } from './wait-for.js'
@@ -28,15 +27,7 @@ export function waitFor<Subject>(
   subject: Subject,
   options?: WaitOptions,
 ): Promise<Decision> {
-  const parts = partsOf<Subject>(limiter)
-  if (parts !== undefined) return waitWith(parts)(subject, options)
-  throw wrongKind(
-    'waitFor',
-    'limiter',
-    'a limiter',
-    limiter,
-    'Pass what createLimiter returns, or rateLimit(…).limiter.',
-  )
+  return waitWith(requirePartsOf<Subject>('waitFor', limiter))(subject, options)
 }
 
 /** Returns the method `waitFor` of a limiter. The first waiter creates the queues. */

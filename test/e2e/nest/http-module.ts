@@ -15,7 +15,7 @@ import {
   UseGuards,
 } from '@nestjs/common'
 import type { Request, Response } from 'express'
-import { ban, byIp, byRoute, byUser, memoryStore, type Store, slidingLog } from 'headgate'
+import { adjustments, ban, byIp, byRoute, byUser, memoryStore, type Store, slidingLog } from 'headgate'
 import { RateLimit, RateLimiters, RateLimitGuard, RateLimitModule, SkipRateLimit } from 'headgate/nest'
 
 const STORE = Symbol('store')
@@ -132,7 +132,7 @@ class LimitersController {
   async forget(@Req() req: Request): Promise<unknown> {
     const names = ['OwnController.handler', 'OwnController', 'Nobody']
     const [handler, all, nobody] = names.map((name) => this.limiters.get(name))
-    await handler?.forget(req)
+    if (handler !== undefined) await adjustments(handler).forget(req)
     return {
       hasDefault: this.limiters.default !== undefined,
       areTwo: handler !== all,

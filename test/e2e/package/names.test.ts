@@ -17,6 +17,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
   'headgate/http': {
     values: [
       'StoreError',
+      'adjustments',
       'ban',
       'byField',
       'byHeader',

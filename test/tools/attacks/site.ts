@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import express, { type Request, type Response } from 'express'
-import { loginGuard, memoryStore } from 'headgate'
+import { adjustments, loginGuard, memoryStore } from 'headgate'
 import { accountAsTyped, accountOf, passwordOf } from './accounts.js'
 
 /** What is sent to the login, and from where. */
@@ -185,7 +185,7 @@ export async function startSite({ hasCookies, trustsProxy }: SiteOptions): Promi
       nowMs += ms
     },
     forget: async (username) => {
-      await guard.limiter.forget({ body: { username } }, { limits: ['account', 'consecutive'] })
+      await adjustments(guard.limiter).forget({ body: { username } }, { limits: ['account', 'consecutive'] })
     },
     get reached() {
       return reached

@@ -1,5 +1,6 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import {
+  adjustments,
   type Decision,
   type MiddlewareLimiter,
   memoryStore,
@@ -15,7 +16,7 @@ afterEach(closeServers)
 type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
 /** The limiter of the server that was started last. */
-let limiter: MiddlewareLimiter<IncomingMessage> | undefined
+let limiter: MiddlewareLimiter<IncomingMessage>
 
 const answer: Handle = (_req, res) => void res.end('answer')
 
@@ -99,7 +100,7 @@ describe('a client that hangs up before the response has finished', () => {
 
   test('pays what the handler has adjusted the charge to', async () => {
     const handle: Handle = (req, res) => {
-      void limiter?.adjust((req as RateLimited).rateLimit as Decision, 80)
+      void adjustments(limiter).adjust((req as RateLimited).rateLimit as Decision, 80)
       stream(req, res)
     }
     expect(await leftAfterHangUp(70, handle)).toEqual({ api: 20 })

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createLimiter, memoryStore, tokenBucket } from 'headgate'
+import { adjustments, createLimiter, memoryStore, tokenBucket } from 'headgate'
 import { rateLimit } from 'headgate/http'
 import type { Next } from '../../../src/http/options.js'
 import { promisingStore } from '../../support/fault-stores.js'
@@ -83,7 +83,7 @@ test('the middleware carries its limiter', async () => {
   const limiter = rateLimit({ policy })
   const { req } = run(limiter)
   expect(await limiter.limiter.peek(req)).toMatchObject({ remaining: 0 })
-  await limiter.limiter.forget(req)
+  await adjustments(limiter.limiter).forget(req)
   expect(await limiter.limiter.peek(req)).toMatchObject({ remaining: 1 })
 })
 

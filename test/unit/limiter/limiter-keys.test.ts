@@ -1,4 +1,4 @@
-import { byField, byIp, createLimiter, fixedWindow, memoryStore } from 'headgate'
+import { adjustments, byField, byIp, createLimiter, fixedWindow, memoryStore } from 'headgate'
 import { rateLimit } from 'headgate/http'
 import { requestAndResponse } from '../../support/request-response.js'
 import { listenForWarnings } from '../../support/warnings.js'
@@ -63,7 +63,7 @@ describe('forget of an account alone', () => {
       const login = from({ ip: '192.0.2.1' })
       for (let i = 0; i < 5; i++) await limiter.charge(login)
       expect(await limiter.charge(login)).toMatchObject({ allowed: false })
-      await limiter.forget(ada)
+      await adjustments(limiter).forget(ada)
       expect(await limiter.peek(login)).toMatchObject({ parts: [{ remaining: 0 }, { remaining: 5 }] })
       expect(warnings()).toEqual([])
     },
@@ -73,7 +73,7 @@ describe('forget of an account alone', () => {
     const limiter = make()
     const login = from({ socket: { remoteAddress: undefined } })
     for (let i = 0; i < 3; i++) await limiter.charge(login)
-    await limiter.forget(ada)
+    await adjustments(limiter).forget(ada)
     expect(await limiter.peek(login)).toMatchObject({ parts: [{ remaining: 2 }, { remaining: 5 }] })
   })
 })

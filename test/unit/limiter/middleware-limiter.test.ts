@@ -1,9 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createLimiter, type Decision, rateLimit, waitFor } from 'headgate'
+import {
+  adjustments,
+  ban,
+  candidateLimits,
+  createLimiter,
+  type Decision,
+  fixedWindow,
+  type MiddlewareLimiter,
+  rateLimit,
+  waitFor,
+} from 'headgate'
 
 /** A request as node:http makes it, as far as a limiter reads it. */
 const from = (ip: string, more: object = {}) =>
   ({ ip, headers: {}, socket: { remoteAddress: ip }, ...more }) as unknown as IncomingMessage
+
+const CLIENT = from('192.0.2.1') as never
 
 const limiterOf = (options: object) => rateLimit({ limit: 1, window: '1m', ...options } as never).limiter
 
@@ -46,7 +58,7 @@ test("in report mode a middleware's limiter allows what its limits deny, and its
   expect(reported).toMatchObject({ allowed: true, retryAfterMs: 0, parts: [{ allowed: false }] })
   expect(await waitFor(limiter, req)).toMatchObject({ allowed: true, parts: [{ allowed: false }] })
   expect(emitted).toEqual([true, false, false])
-  await limiter.refund(reported) // it took nothing
+  await adjustments(limiter).refund(reported) // it took nothing
   limiter.mode = 'enforce'
   expect(await limiter.charge(req)).toMatchObject({ allowed: false, remaining: 0 })
 })
@@ -86,4 +98,52 @@ test('a closed limiter lets nobody wait, even if nobody waited before', async ()
 
 test.each([undefined, null, {}, limiterOf, 'api'])('%p is no limiter to wait for', (value) => {
   expect(() => waitFor(value as never, {} as never)).toThrow(/^waitFor: limiter must be a limiter, got/)
+})
+
+/** What a client with a limit of 10 has left after one charge of 4 and a change. */
+const CHANGES: readonly [
+  string,
+  (changed: MiddlewareLimiter<never>, decision: Decision) => unknown,
+  number,
+][] = [
+  ['refund', (changed, decision) => adjustments(changed).refund(decision), 10],
+  ['forget', (changed) => adjustments(changed).forget(CLIENT), 10],
+  ['penalize', (changed) => adjustments(changed).penalize(CLIENT, 2), 4],
+  ['reward', (changed) => adjustments(changed).reward(CLIENT, 3), 9],
+  ['adjust', (changed, decision) => adjustments(changed).adjust(decision, 5), 5],
+  ['blockFor', (changed) => adjustments(changed).blockFor(CLIENT, '1m'), 0],
+]
+
+test.each(CHANGES)("the adjustment %s of a middleware's limiter", async (name, change, left) => {
+  const policy = ban(fixedWindow({ limit: 10, window: '1h' }), { after: 5, within: '1m', for: '1h' })
+  const limiter = rateLimit({ policy }).limiter as MiddlewareLimiter<never>
+  expect(limiter).not.toHaveProperty(name)
+  const decision = await limiter.charge(CLIENT, { cost: 4 })
+  await change(limiter, decision)
+  expect(await limiter.peek(CLIENT)).toMatchObject({ remaining: left })
+})
+
+test('a limiter always has the same adjustments, which are the methods of one from createLimiter', () => {
+  const { limiter: ofMiddleware } = rateLimit({ limit: 1, window: '1m' })
+  expect(adjustments(ofMiddleware)).toBe(adjustments(ofMiddleware))
+  const limiter = createLimiter({ limit: 1, window: '1m' })
+  const { refund, forget, penalize, reward, blockFor, adjust } = limiter
+  expect(adjustments(limiter)).toEqual({ refund, forget, penalize, reward, blockFor, adjust })
+})
+
+test("a middleware's refunds and adjustments also change what its candidate has counted", async () => {
+  const candidate = candidateLimits({ limit: 2, window: '1h' })
+  const limiter = limiterOf({ limit: 100, candidate })
+  for (let i = 0; i < 5; i++)
+    await adjustments(limiter).refund(await limiter.charge(from('192.0.2.1') as never))
+  for (let i = 0; i < 2; i++) await limiter.charge(from('192.0.2.1') as never)
+  await adjustments(limiter).forget(from('192.0.2.1') as never)
+  for (let i = 0; i < 2; i++) await limiter.charge(from('192.0.2.1') as never)
+  expect(limiter.candidateReport()).toMatchObject({ requests: 9, newlyDenied: 0 })
+  await limiter.charge(from('192.0.2.1') as never)
+  expect(limiter.candidateReport()).toMatchObject({ requests: 10, newlyDenied: 1 })
+})
+
+test.each([undefined, null, {}, limiterOf, 'api'])('%p is no limiter to adjust', (value) => {
+  expect(() => adjustments(value as never)).toThrow(/^adjustments: limiter must be a limiter, got/)
 })

@@ -1,5 +1,5 @@
 import express, { type Request } from 'express'
-import { type LoginGuard, loginGuard } from 'headgate'
+import { adjustments, type LoginGuard, loginGuard } from 'headgate'
 import supertest from 'supertest'
 
 type Guard = LoginGuard
@@ -47,7 +47,7 @@ describe.each(KINDS)('with %s account function', (_kind, read) => {
     const forgotten: unknown[] = []
     for (const name of names.slice(0, 2)) {
       subject.body.username = name
-      forgotten.push(guard.limiter.forget(subject))
+      forgotten.push(adjustments(guard.limiter).forget(subject))
     }
     subject.body.username = 'mary'
     await Promise.all(forgotten)
@@ -61,7 +61,7 @@ describe.each(KINDS)('with %s account function', (_kind, read) => {
     const app = express().post('/login', express.json(), guard, async (req, res) => {
       req.body.username = 'grace'
       id = await guard.accountId(req)
-      if (req.body.forgets) await guard.limiter.forget(req)
+      if (req.body.forgets) await adjustments(guard.limiter).forget(req)
       res.sendStatus(401)
     })
     const attempt = (body: object) => supertest(app).post('/login').send(body)
@@ -109,7 +109,7 @@ test('one forget calls the account function once, with the subject itself', asyn
   const subject = { ...named('ada'), ip: '203.0.113.5' }
   await guard.limiter.charge(subject as unknown as Request)
   subjects.length = 0
-  await guard.limiter.forget(subject)
+  await adjustments(guard.limiter).forget(subject)
   expect(subjects).toHaveLength(1)
   expect(subjects[0]).toBe(subject)
   const { parts } = await guard.limiter.peek(subject as unknown as Request)
@@ -128,6 +128,6 @@ test('forget reads a subject whose getters use private members', async () => {
   }
   const guard = newGuard((req) => req.body.username)
   await guard.limiter.charge(new Subject() as unknown as Request)
-  await guard.limiter.forget(new Subject() as unknown as Request)
+  await adjustments(guard.limiter).forget(new Subject() as unknown as Request)
   expect(await failuresOf(guard, 'ada')).toBe(0)
 })

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { fixedWindow } from 'headgate'
+import { adjustments, fixedWindow } from 'headgate'
 import type { DeviceEpoch } from '../../../src/login/device-options.js'
 import { cookieOf, guardedLogin, HOME, RIGHT, secret } from './guarded-login.js'
 
@@ -64,7 +64,7 @@ test('epoch is called once for each attempt, even a refused one, with the folded
   }
   expect(statuses).toEqual([200, 401, 429, 429])
   expect(calls).toHaveLength(4)
-  await guard.limiter.forget({ body: { username: 'ada' } })
+  await adjustments(guard.limiter).forget({ body: { username: 'ada' } })
   expect(calls).toHaveLength(4)
 })
 

@@ -1,5 +1,5 @@
 import type { Request } from 'express'
-import { fixedWindow } from 'headgate'
+import { adjustments, fixedWindow } from 'headgate'
 import { accountIdOf, cookieOf, guardedLogin, HOME, RIGHT, secret } from './guarded-login.js'
 
 /** A login whose windows end before the next attempt, so that only failures in a row are limited, by six. */
@@ -63,13 +63,13 @@ test('forget releases both rows by the name alone, and each new lock is reported
   }
   await lockBoth()
   expect(reports).toEqual([...LOCKED, ...LOCKED])
-  await guard.limiter.forget(ada)
+  await adjustments(guard.limiter).forget(ada)
   await lockBoth()
   expect(reports).toEqual([...LOCKED, ...LOCKED, ...LOCKED, ...LOCKED])
-  await guard.limiter.forget(ada, { limits: ['consecutive'] })
+  await adjustments(guard.limiter).forget(ada, { limits: ['consecutive'] })
   await lockBoth()
   expect(reports).toHaveLength(12)
-  await guard.limiter.forget(ada, { limits: ['account'] })
+  await adjustments(guard.limiter).forget(ada, { limits: ['account'] })
   expect([await fail(1, [undefined]), await fail(1, [cookie])]).toEqual([[429], [429]])
 })
 
@@ -83,7 +83,7 @@ test('forget releases both rows where a function reads the name, with a secret a
   for (let i = 0; i < 2; i++) {
     expect(await fail(7, [undefined])).toEqual([...failed(6), 429])
     expect(await fail(7, [cookie])).toEqual([...failed(6), 429])
-    await guard.limiter.forget(ada)
+    await adjustments(guard.limiter).forget(ada)
   }
 })
 
@@ -91,7 +91,7 @@ test('forget with a request of a known device releases strangers, too', async ()
   const { newDevice, fail, guard } = loginInARow()
   const cookie = await newDevice()
   expect(await fail(7, [undefined])).toEqual([...failed(6), 429])
-  await guard.limiter.forget({ ...ada, headers: { cookie } })
+  await adjustments(guard.limiter).forget({ ...ada, headers: { cookie } })
   expect(await fail(1, [undefined])).toEqual([401])
 })
 
@@ -101,7 +101,7 @@ test('forget with a decision releases only the keys that were charged', async ()
   expect(await fail(7, [undefined])).toEqual([...failed(6), 429])
   expect(await fail(7, [cookie])).toEqual([...failed(6), 429])
   const decision = await guard.limiter.charge({ ...ada, headers: { cookie }, ip: HOME } as Request)
-  await guard.limiter.forget(decision)
+  await adjustments(guard.limiter).forget(decision)
   expect([await fail(1, [cookie]), await fail(1, [undefined])]).toEqual([[401], [429]])
 })
 
@@ -113,6 +113,6 @@ test('forget releases strangers where no failures in a row are counted', async (
     deviceCookie: { secret, epoch: () => 1 },
   })
   expect(await fail(4, [undefined])).toEqual([...failed(3), 429])
-  await guard.limiter.forget(ada)
+  await adjustments(guard.limiter).forget(ada)
   expect(await fail(1, [undefined])).toEqual([401])
 })

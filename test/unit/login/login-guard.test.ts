@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import express, { type Request } from 'express'
-import { byField, byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
+import { adjustments, byField, byIp, fixedWindow, loginGuard, memoryStore } from 'headgate'
 import supertest from 'supertest'
 import { brokenStore } from '../../support/fault-stores.js'
 import { guardedLogin, RIGHT } from './guarded-login.js'
@@ -157,20 +157,20 @@ test('a hundred failures in a row lock the account until it is forgotten, and on
   login.advance(365 * 24 * 60 * MINUTE_MS)
   expect((await login.attempt('ADA', RIGHT, '192.0.2.1')).status).toBe(429)
   expect((await login.attempt('grace', 'nanoseconds', '192.0.2.1')).status).toBe(200)
-  await login.guard.limiter.forget({ body: { username: 'ada' } })
+  await adjustments(login.guard.limiter).forget({ body: { username: 'ada' } })
   expect((await login.attempt('ada', RIGHT, '192.0.2.1')).status).toBe(200)
 })
 
 test.each(['ada', undefined])('forget of %p says what to pass', async (subject) => {
   const { guard } = guardedLogin()
-  await expect(guard.limiter.forget(subject as never)).rejects.toThrow(
+  await expect(adjustments(guard.limiter).forget(subject as never)).rejects.toThrow(
     'subject of forget must be a request, a decision or { body }, got',
   )
 })
 
 test('forget releases an account, an address, or both', async () => {
   const login = guardedLogin()
-  const { forget } = login.guard.limiter
+  const { forget } = adjustments(login.guard.limiter)
   await guess(login, 5)
   await forget({ ip: '203.0.113.5' })
   expect(await guess(login, 1)).toEqual([429]) // the account, from there
@@ -364,7 +364,7 @@ describe('onLockout', () => {
     const attempts = [one, other, one, other, one]
     for (const [i, { attempt }] of attempts.entries()) expect(await attempt()).toBe(i < 3 ? 401 : 429)
     expect(locked).toEqual(['ada'])
-    await other.guard.limiter.forget({ body: { username: 'ada' } })
+    await adjustments(other.guard.limiter).forget({ body: { username: 'ada' } })
     for (let i = 0; i < 4; i++) await one.attempt()
     expect(locked).toEqual(['ada', 'ada'])
   })

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import { fixedWindow, type LoginGuardOptions, slidingWindow } from 'headgate'
+import { adjustments, fixedWindow, type LoginGuardOptions, slidingWindow } from 'headgate'
 import { accountIdOf, guardedLogin, RIGHT } from './guarded-login.js'
 
 const ADA = accountIdOf('ada')
@@ -39,7 +39,7 @@ test('a limit is logged again when guesses take the unit that its window has ret
 test('failures are logged anew after a success', async () => {
   const { attempt, events, guard } = listening()
   for (let i = 0; i < 5; i++) await attempt('ada', 'wrong')
-  await guard.limiter.forget({ body: { username: 'ada' }, ip: '203.0.113.5' })
+  await adjustments(guard.limiter).forget({ body: { username: 'ada' }, ip: '203.0.113.5' })
   expect((await attempt('ada', RIGHT)).status).toBe(200)
   for (let i = 0; i < 5; i++) await attempt('ada', 'wrong')
   expect(events).toEqual([`authn_login_fail_max:${ADA},5`, `authn_login_fail_max:${ADA},5`])

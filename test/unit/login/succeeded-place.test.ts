@@ -1,6 +1,6 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import express4 from 'express4'
-import { type LoginGuard, type LoginGuardOptions, loginGuard, memoryStore } from 'headgate'
+import { adjustments, type LoginGuard, type LoginGuardOptions, loginGuard, memoryStore } from 'headgate'
 import { closeServers, type Served, send, serve } from '../../support/http.js'
 import { recordWarnings } from '../../support/warnings.js'
 import { attemptsLeft } from './attempt-outcome.js'
@@ -204,7 +204,7 @@ test('remembers a bounded number of places that clients choose, and learns each 
   await sendTo(served, 'POST', '/login', 'guess')
   for (let i = 0; i < 1000; i++) {
     await sendTo(served, 'POST', `/${i}`, 'guess')
-    await guard.limiter.forget({ body: { username: 'ada' }, ip: '127.0.0.1' } as Request)
+    await adjustments(guard.limiter).forget({ body: { username: 'ada' }, ip: '127.0.0.1' } as Request)
   }
   await sendTo(served, 'POST', '/0', 'guess')
   await sendTo(served, 'POST', '/login', 'right')

@@ -170,6 +170,7 @@ const SHOWN: readonly (readonly [string, (given: never) => unknown])[] = [
     (window) => rateLimit({ ...enough, candidate: core.candidateLimits({ limit: 5, window }) }),
   ],
   ['waitFor limiter', (limiter) => headgate.waitFor(limiter, {} as never)],
+  ['adjustments limiter', (limiter) => headgate.adjustments(limiter)],
 ]
 
 test.each(

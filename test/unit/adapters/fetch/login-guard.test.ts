@@ -1,4 +1,5 @@
 import {
+  adjustments,
   fixedWindow,
   type LoginGuard,
   type LoginGuardOptions,
@@ -163,7 +164,7 @@ test('a guard has what identifies an account, its events and its limits', async 
     expect.stringMatching(/^authn_login_fail_max:.*,2$/),
   )
   expect(guard.describe().map(({ limit }) => limit)).toContain('account')
-  await guard.limiter.forget(INFO as never)
+  await adjustments(guard.limiter).forget(INFO as never)
   expect(await isOpen(guard)).toBe(true)
   expect(warnings()).toEqual(['HEADGATE_LOGIN_LIMITS']) // one address can use up the limit of the account
 })

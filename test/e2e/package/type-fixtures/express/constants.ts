@@ -1,6 +1,7 @@
 // Options and middleware that stand in constants of their own.
 import express from 'express'
 import {
+  adjustments,
   byUser,
   createLimiter,
   type Decision,
@@ -54,7 +55,7 @@ app.post('/login', guard, (req, res) => {
 })
 app.post('/logout', declaredLogin, async (req, res) => {
   const decision: Decision = await limiter.limiter.charge(req, { cost: 2 })
-  await guard.limiter.forget({ body: { username: 'ada' } })
+  await adjustments(guard.limiter).forget({ body: { username: 'ada' } })
   res.json({ decision, account: await guard.accountId(req) })
 })
 guard.events.on('security', (event, req) => console.log(event.event, req.ip))
