@@ -65,8 +65,20 @@ export function requestOf(owner: string, subject: unknown): RequestLike {
   throw notRequest(owner, subject)
 }
 
+/** Marks each `NotRequestError`. All copies of this package share the symbol. */
+const NOT_REQUEST = Symbol.for('headgate.NotRequestError')
+
 /** Thrown if a limit needs what only requests have, and the subject is not a request. */
-export class NotRequestError extends TypeError {}
+export class NotRequestError extends TypeError {
+  get [NOT_REQUEST](): true {
+    return true
+  }
+}
+
+/** Returns whether an error is a `NotRequestError`, of this copy of the package or another. */
+export function isNotRequestError(error: unknown): boolean {
+  return error instanceof Error && NOT_REQUEST in error
+}
 
 /** Returns the error for a subject without what a key function of requests reads. */
 export function notRequest(owner: string, subject: unknown): NotRequestError {

@@ -1,4 +1,4 @@
-import { NotRequestError } from '../keys/request.js'
+import { isNotRequestError } from '../keys/request.js'
 import { catchMaybe, type MaybePromise, readAll, thenMaybe } from '../util/maybe-promise.js'
 import type { NamedPart } from './receipt.js'
 import type { ResolveParts } from './resolve-parts.js'
@@ -31,10 +31,10 @@ export function resolveAdjusted(
 
 function unlessNotRequest<T>(
   call: () => MaybePromise<T>,
-  use: (error: NotRequestError) => MaybePromise<T>,
+  use: (error: unknown) => MaybePromise<T>,
 ): MaybePromise<T> {
   return catchMaybe(call, (error) => {
-    if (error instanceof NotRequestError) return use(error)
+    if (isNotRequestError(error)) return use(error)
     throw error
   })
 }

@@ -1,6 +1,6 @@
 import { identifier, identityReader, markIdentities } from '../keys/identity.js'
 import type { KeyFunction } from '../keys/key-types.js'
-import { NotRequestError } from '../keys/request.js'
+import { isNotRequestError } from '../keys/request.js'
 import { markClientChosen } from '../keys/skipping.js'
 import {
   addressReader,
@@ -85,7 +85,7 @@ export function attemptRecord<Req extends object>({
     return catchMaybe(
       () => identifyAddress(req),
       (error) => {
-        if (error instanceof NotRequestError) return undefined
+        if (isNotRequestError(error)) return undefined
         throw error
       },
     )

@@ -241,6 +241,10 @@ describe('in another project', () => {
           { refund: { afterCopy: 0, afterRefund: 1 } },
         ],
         ['forget takes a decision of the other copy', { afterForget: 1 }],
+        [
+          'adjustments takes a limiter of the other copy, and forgets an account alone',
+          { afterAdjustments: [1, 0] },
+        ],
         ['forget knows decisions of the other copy that no store made', { decisionsReadAsSubjects: 0 }],
         [
           'a memory store of the other copy is a memory store',

@@ -94,6 +94,14 @@ async function across(own, other) {
   await reader.forget(charged)
   const afterForget = (await writer.peek({ account: 'ada' })).remaining
 
+  const ada = { body: { username: 'ada' } }
+  const accounts = { ...once1h, name: 'account', key: own.byField('username') }
+  const middleware = own.rateLimit({ limits: [accounts, { ...once1h, name: 'address', key: own.byIp() }] })
+  await middleware.limiter.charge({ ...ada, ip: '192.0.2.7' })
+  await other.adjustments(middleware.limiter).forget(ada)
+  const { parts } = await middleware.limiter.peek({ ...ada, ip: '192.0.2.7' })
+  const afterAdjustments = parts.map(({ remaining }) => remaining)
+
   const subjects = []
   const asking = other.createLimiter({
     ...once1h,
@@ -133,6 +141,7 @@ async function across(own, other) {
     },
     refund: { afterCopy, afterRefund },
     afterForget,
+    afterAdjustments,
     decisionsReadAsSubjects: subjects.length,
     lease,
     secondOnStore,
