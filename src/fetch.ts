@@ -5,6 +5,7 @@
  */
 
 import type { FetchInfo, FetchSubject, FetchTypes } from './adapters/fetch/options.js'
+import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type { RateLimitOptions as Options } from './http/options.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
@@ -43,3 +44,18 @@ export type LoginGuardOptions<Info = FetchInfo> = GuardOptions<FetchTypes<FetchS
  * @function
  */
 export const byUser: MakeByUser<FetchTypes> = httpByUser
+
+/**
+ * Creates the delay of requests, for the option `delay`. Requests of clients that have used more than `after`
+ * units of their limit wait before they reach their handler.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, requestDelay } from 'headgate/fetch'
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m', delay: requestDelay({ after: 50, by: '500ms' }) })
+ * export const GET = (request: Request) => limit.handle(request, {}, () => new Response('hello'))
+ * ```
+ * @function
+ */
+export const requestDelay: MakeRequestDelay<FetchTypes> = httpRequestDelay

@@ -6,6 +6,7 @@
 
 import type { Context } from 'hono'
 import type { HonoTypes } from './adapters/hono/rate-limit.js'
+import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type { RateLimitOptions as Options } from './http/options.js'
 import type * as http from './http.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
@@ -56,3 +57,19 @@ export type LoginGuardOptions<Ctx extends Context = Context> = GuardOptions<Hono
  * @function
  */
 export const byUser: MakeByUser<HonoTypes> = httpByUser
+
+/**
+ * Creates the delay of requests, for the option `delay`. Requests of clients that have used more than `after`
+ * units of their limit wait before they reach their handler.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, requestDelay } from 'headgate/hono'
+ * import { Hono } from 'hono'
+ *
+ * const app = new Hono()
+ * app.use(rateLimit({ limit: 100, window: '1m', delay: requestDelay({ after: 50, by: '500ms' }) }))
+ * ```
+ * @function
+ */
+export const requestDelay: MakeRequestDelay<HonoTypes> = httpRequestDelay

@@ -6,6 +6,7 @@
 
 import type { Context, ExtendableContext } from 'koa'
 import type { KoaTypes } from './adapters/koa/rate-limit.js'
+import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type { RateLimitOptions as Options } from './http/options.js'
 import type * as http from './http.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
@@ -58,3 +59,19 @@ export type LoginGuardOptions<Ctx extends ExtendableContext = Context> = GuardOp
  * @function
  */
 export const byUser: MakeByUser<KoaTypes> = httpByUser
+
+/**
+ * Creates the delay of requests, for the option `delay`. Requests of clients that have used more than `after`
+ * units of their limit wait before they reach their handler.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, requestDelay } from 'headgate/koa'
+ * import Koa from 'koa'
+ *
+ * const app = new Koa()
+ * app.use(rateLimit({ limit: 100, window: '1m', delay: requestDelay({ after: 50, by: '500ms' }) }))
+ * ```
+ * @function
+ */
+export const requestDelay: MakeRequestDelay<KoaTypes> = httpRequestDelay

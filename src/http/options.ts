@@ -14,7 +14,7 @@ import {
   type OnAllowed,
   refundUncounted,
 } from './after-response.js'
-import { createDelayer, type DelayOptions, readDelay } from './delay.js'
+import { type RequestDelay, readDelayOption } from './delay-source.js'
 import { RESPONSE_ROWS, type ResponseOptions } from './denial-response.js'
 import type { ResponseWriter } from './response-writer.js'
 
@@ -71,14 +71,14 @@ export interface RequestFields<Req, Res, Skip>
    */
   actualCost?: (req: Req, res: Res) => MaybePromise<ActualCost>
   /**
-   * Delays requests of clients that have used more than `after` units of their limit. Requests over the
+   * Delays requests of clients that have used much of their limit, as `requestDelay` says. Requests over the
    * limit are denied. If the client hangs up during the delay, the request never reaches its handler. Over
    * HTTP/1.1, Node.js sees no hang-up while an upload of some 100 KB or more is unread.
    *
    * There are 1,000 places for delayed requests, and a client gets no more than are left. The limiter must
    * have one limit, other than `concurrency`.
    */
-  delay?: DelayOptions<Req>
+  delay?: RequestDelay<Req>
 }
 
 /** The option that responds to a denied request in a framework. */
@@ -113,34 +113,14 @@ export const MIDDLEWARE_ROWS = {
   ...RESPONSE_ROWS,
   count: withDefault('all', readCount),
   actualCost: callback,
-  delay: optional(readDelay),
+  delay: optional(readDelayOption),
   onDenied: callback,
 }
 
 const DELAY_RULE = {
   from: ['delay', 'limit', 'policy', 'limits'],
-  read(owner: string, { delay, limit, policy, limits = [] }: Settings<typeof MIDDLEWARE_ROWS>): void {
-    if (delay === undefined) return
-    if (limits.length > 1) {
-      const problem = 'delay supports only one limit: its numbers are units of that limit'
-      throw wrongUse(owner, problem, 'Create middleware for each limit, and put delay into one.')
-    }
-    const limitPolicy = limits[0]?.policy ?? policy
-    if (typeof limitPolicy === 'object' && limitPolicy.holdsUnits) {
-      const problem =
-        'delay cannot be combined with concurrency: a request would hold its units while it waits'
-      throw wrongUse(owner, problem, 'Put concurrency into its own middleware, after this one.')
-    }
-    const most = typeof limitPolicy === 'object' ? limitPolicy.limit : limit
-    if (most === undefined || delay.after < most) return
-    const must = `below the limit of ${most}`
-    throw wrongOption(
-      owner,
-      'delay.after',
-      must,
-      delay.after,
-      'Requests over the limit are denied, not delayed.',
-    )
+  read(owner: string, { delay, ...limits }: Settings<typeof MIDDLEWARE_ROWS>): void {
+    delay?.checkLimits(owner, limits)
   },
 } as const
 
@@ -182,7 +162,6 @@ export function readRequestOptions<Req, Res>(
   const limiter = limiterSettings(owner, read, onAllowed === undefined ? 1000 : 100, reportedReader())
   return {
     ...read,
-    delayer: read.delay && createDelayer<Req, Res>(read.delay, writer),
     onAllowed,
     limiter,
   }

@@ -3,7 +3,7 @@ import type { ModeSwitch } from '../limiter/access-rules.js'
 import { chargeLimits } from '../limiter/charge-limits.js'
 import { isHolding } from '../limiter/concurrency/held-by-decision.js'
 import { limiterFrom, type SteppedLimiter } from '../limiter/create-limiter.js'
-import { asDecided, type Decision, denyUndelayable } from '../limiter/decision.js'
+import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import { endUndecided } from '../limiter/undecided.js'
@@ -11,7 +11,6 @@ import { trackUndecided } from '../pipe/track-undecided.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { giveBack, type OnAllowed, releaseOnEnd } from './after-response.js'
-import type { Delayer } from './delay.js'
 import type { DenialFigures } from './denial-body.js'
 import { type Denier, denyRequest, type Respond } from './deny-request.js'
 import { type RequestOptions, readRequestOptions } from './options.js'
@@ -45,8 +44,9 @@ export interface RequestSteps<Req extends object, Res> extends Denier<Res> {
   readonly modeSwitch: ModeSwitch
   readonly headers: HeaderSettings<Res>
   readonly charge: ChargeRequest<Req, Res>
-  readonly delayer: Delayer<Req, Res> | undefined
   readonly onAllowed: OnAllowed<Req, Res> | undefined
+  /** Whether headgate has to see how each response ends. Units of `concurrency` also need that. */
+  readonly needsOutcome: boolean
   /** Whether a charge may take units of `concurrency`. */
   readonly canHold: boolean
 }
@@ -59,7 +59,9 @@ export function requestSteps<Req extends object, Res>(
   guard: GuardSteps<Req, Res> = {},
 ): RequestSteps<Req, Res> {
   const settings = readRequestOptions(owner, options, writer)
-  const { charge = chargeRequest, denialFigures, onAllowed = settings.onAllowed } = guard
+  const { delay } = settings
+  const { charge = delay?.charge ?? chargeRequest, denialFigures } = guard
+  const { onAllowed = settings.onAllowed } = guard
   const isDecidedLater = settings.count !== 'all' || denialFigures !== undefined
   const limiterSettings = { ...settings.limiter, ...(isDecidedLater && { trackUndecided }) }
   const stepped = limiterFrom<Req>(owner, limiterSettings)
@@ -73,8 +75,8 @@ export function requestSteps<Req extends object, Res>(
     denial: settings,
     denialFigures,
     charge,
-    delayer: settings.delayer,
     onAllowed,
+    needsOutcome: onAllowed !== undefined || delay !== undefined,
     canHold: settings.limiter.canHold,
   }
 }
@@ -118,59 +120,24 @@ export function chargeRequest<Req extends object, Res>(
   res: Res,
   onDenied: Respond | undefined,
 ): MaybePromise<boolean> {
-  const { stepped, delayer } = steps
-  if (delayer !== undefined) return chargeOrDelay(steps, delayer, req, res, onDenied)
+  const { stepped } = steps
   const decision = chargeLimits(stepped, req, undefined, stepped.report)
   if ('then' in decision) return decision.then((later) => respond(steps, req, res, onDenied, later))
   return respond(steps, req, res, onDenied, decision)
 }
 
-/**
- * Charges a request, and delays it if necessary. Reports the decision only once the delay is known, because
- * a request that cannot be delayed is denied.
- */
-function chargeOrDelay<Req extends object, Res>(
-  steps: RequestSteps<Req, Res>,
-  delayRequest: Delayer<Req, Res>,
-  req: Req,
-  res: Res,
-  onDenied: Respond | undefined,
-): MaybePromise<boolean> {
-  const { limiter, stepped, modeSwitch } = steps
-  const { report } = stepped
-  return thenMaybe(chargeLimits(stepped, req, undefined, asDecided), (decision) => {
-    // A policy function may return concurrency, which never delays: a waiting request would hold its units.
-    if (!decision.allowed || isHolding(decision) || modeSwitch.mode === 'report')
-      return respond(steps, req, res, onDenied, report(decision, req))
-    setHeaders(steps, req, res, decision)
-    const error = noOutcome(steps, res, decision)
-    if (error !== undefined) return passWithoutOutcome(steps, decision, error)
-    const delay = () =>
-      delayRequest(req, res, decision, {
-        report: () => void report(decision, req),
-        pass: () => pass(steps, req, res, decision),
-        deny(delayMs) {
-          const denial = denyUndelayable(decision, delayMs)
-          steps.writer.recordDecision(req, limiter, denial)
-          return denyRequest(steps, req, res, onDenied, report(denial, req))
-        },
-      })
-    return endUnlessPassed(decision, delay)
-  })
-}
-
-function respond<Req extends object, Res>(
+export function respond<Req extends object, Res>(
   steps: RequestSteps<Req, Res>,
   req: Req,
   res: Res,
   onDenied: Respond | undefined,
   decision: Decision,
 ): MaybePromise<boolean> {
-  const { limiter, writer, modeSwitch, canHold, onAllowed, delayer } = steps
+  const { limiter, writer, modeSwitch, canHold, needsOutcome } = steps
   setHeaders(steps, req, res, decision)
   if (!decision.allowed && modeSwitch.mode !== 'report')
     return denyRequest(steps, req, res, onDenied, decision)
-  if (!canHold && onAllowed === undefined && delayer === undefined) return true
+  if (!canHold && !needsOutcome) return true
   const error = noOutcome(steps, res, decision)
   if (error !== undefined) return passWithoutOutcome(steps, decision, error)
   const hasEnded = canHold && isHolding(decision) && !releaseOnEnd(limiter, writer, res, decision)
@@ -178,7 +145,7 @@ function respond<Req extends object, Res>(
   return pass(steps, req, res, decision)
 }
 
-function setHeaders<Req extends object, Res>(
+export function setHeaders<Req extends object, Res>(
   { limiter, modeSwitch, writer, headers }: RequestSteps<Req, Res>,
   req: Req,
   res: Res,
@@ -200,20 +167,19 @@ function denyUnlessReported<Req extends object, Res>(
 }
 
 /** Returns the error if headgate needs the outcome of a response, but cannot see it. */
-function noOutcome<Req extends object, Res>(
-  { owner, writer, onAllowed, delayer }: RequestSteps<Req, Res>,
+export function noOutcome<Req extends object, Res>(
+  { owner, writer, needsOutcome }: RequestSteps<Req, Res>,
   res: Res,
   decision: Decision,
 ): TypeError | undefined {
-  const isFollowed = onAllowed !== undefined || delayer !== undefined
-  return isFollowed || isHolding(decision) ? writer.noOutcome?.(res, owner) : undefined
+  return needsOutcome || isHolding(decision) ? writer.noOutcome?.(res, owner) : undefined
 }
 
 /**
  * Lets exempt requests pass. Refunds all others and throws, except in report mode: there they pass and stay
  * charged, as if the client had hung up.
  */
-function passWithoutOutcome<Req extends object, Res>(
+export function passWithoutOutcome<Req extends object, Res>(
   { limiter, stepped, modeSwitch }: RequestSteps<Req, Res>,
   decision: Decision,
   error: TypeError,
@@ -229,7 +195,7 @@ function passWithoutOutcome<Req extends object, Res>(
   throw error
 }
 
-function pass<Req extends object, Res>(
+export function pass<Req extends object, Res>(
   { stepped, onAllowed }: RequestSteps<Req, Res>,
   req: Req,
   res: Res,
@@ -240,7 +206,10 @@ function pass<Req extends object, Res>(
 }
 
 /** Runs the last step before the handler. A request that does not pass it is no longer undecided. */
-function endUnlessPassed(decision: Decision, step: () => MaybePromise<boolean>): MaybePromise<boolean> {
+export function endUnlessPassed(
+  decision: Decision,
+  step: () => MaybePromise<boolean>,
+): MaybePromise<boolean> {
   const end = (passes: boolean) => {
     if (!passes) endUndecided(decision)
     return passes

@@ -25,7 +25,7 @@ const packageFixes = (): OptionsByFix => ({
   count: 'requestWasSuccessful',
   headers: 'standardHeaders legacyHeaders',
   onDenied: 'handler',
-  "Write delay: { after: 5, by: '500ms', max: '10s' }.": 'delayAfter delayMs maxDelayMs',
+  "Write delay: requestDelay({ after: 5, by: '500ms', max: '10s' }).": 'delayAfter delayMs maxDelayMs',
   "Write store: redisStore(client), from 'headgate/redis', or the store of your database.": 'storeClient',
   onStoreError: 'passOnStoreError',
   fallbackShare: 'insuranceLimiter',

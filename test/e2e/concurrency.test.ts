@@ -1,6 +1,14 @@
 import { type EventEmitter, once } from 'node:events'
 import net from 'node:net'
-import { byIp, concurrency, type Decision, type RateLimitOptions, rateLimit, tokenBucket } from 'headgate'
+import {
+  byIp,
+  concurrency,
+  type Decision,
+  type RateLimitOptions,
+  rateLimit,
+  requestDelay,
+  tokenBucket,
+} from 'headgate'
 import { EXPRESS_5, FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { lateAnswer, sendAndHangUp } from '../support/hang-up.js'
 import { closeServers } from '../support/http.js'
@@ -193,7 +201,7 @@ test('in report mode all requests pass, and those over the limit hold nothing', 
 })
 
 test('units of a policy function are held and released beside delay, and not delayed', async () => {
-  const options = { policy: () => two, delay: { after: 0, by: '10s', max: '10s' } } as const
+  const options = { policy: () => two, delay: requestDelay({ after: 0, by: '10s', max: '10s' }) } as const
   const { endpoint, arrived, answerAll, isFree } = await serve(EXPRESS_5.app, HTTP1, options)
   const held = [endpoint.send({ path: '/wait' }), endpoint.send({ path: '/wait' })]
   await arrived(2)

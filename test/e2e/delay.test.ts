@@ -1,6 +1,6 @@
 import { slowDown } from 'express-slow-down'
 import { fixedWindow, memoryStore, type Store } from 'headgate'
-import { type RateLimitOptions, rateLimit } from 'headgate/http'
+import { type RateLimitOptions, rateLimit, requestDelay } from 'headgate/http'
 import { brokenStore } from '../support/fault-stores.js'
 import { EXPRESS_5, FRAMEWORKS, type Handler } from '../support/frameworks.js'
 import { sendAndHangUp } from '../support/hang-up.js'
@@ -35,19 +35,19 @@ describe('requests are delayed as express-slow-down delays them', () => {
     [
       'for each request beyond delayAfter, up to maxDelayMs',
       { delayAfter: 2, delayMs: (used) => (used - 2) * 30, maxDelayMs: 60 },
-      { delay: { after: 2, by: '30ms', max: '60ms' } },
+      { delay: requestDelay({ after: 2, by: '30ms', max: '60ms' }) },
       [0, 0, 30, 60, 60],
     ],
     [
       'for the same time each',
       { delayAfter: 1, delayMs: () => 30 },
-      { delay: { after: 1, by: () => 30 } },
+      { delay: requestDelay({ after: 1, by: () => 30 }) },
       [0, 30, 30],
     ],
     [
       'by functions of the request',
       { delayAfter: () => 2, delayMs: async (used) => used * 10, maxDelayMs: () => 35 },
-      { delay: { after: 0, by: async (used) => (used > 2 ? Math.min(used * 10, 35) : 0) } },
+      { delay: requestDelay({ after: 0, by: async (used) => (used > 2 ? Math.min(used * 10, 35) : 0) }) },
       [0, 0, 30, 35],
     ],
   ])('%s', async (_how, theirs, ours, expected) => {
@@ -64,7 +64,7 @@ describe('requests are delayed as express-slow-down delays them', () => {
 
 describe.each(FRAMEWORKS)('on $name', ({ app }) => {
   test('beyond the limit requests are denied at once', async () => {
-    const limiter = rateLimit({ policy: hourly(3), delay: { after: 1, by: '20ms' } })
+    const limiter = rateLimit({ policy: hourly(3), delay: requestDelay({ after: 1, by: '20ms' }) })
     const served = await serve(app(limiter, ok))
     expect(await statuses(served, times(4))).toEqual([200, 200, 200, 429])
   })
@@ -73,7 +73,7 @@ describe.each(FRAMEWORKS)('on $name', ({ app }) => {
 describe.each(PROTOCOLS)('over $name', ({ serve: serveOver }) => {
   test('a request whose client hangs up meanwhile does not reach its handler, and leaves no timer', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
-    const limiter = rateLimit({ policy: hourly(3), delay: { after: 0, by: '1h', max: '1h' } })
+    const limiter = rateLimit({ policy: hourly(3), delay: requestDelay({ after: 0, by: '1h', max: '1h' }) })
     let handled = 0
     const endpoint = await serveOver((req, res) => {
       limiter(req, res, () => {
@@ -88,7 +88,11 @@ describe.each(PROTOCOLS)('over $name', ({ serve: serveOver }) => {
 })
 
 test('what count refunds does not delay later requests', async () => {
-  const limiter = rateLimit({ policy: hourly(3), count: 'failed', delay: { after: 1, by: '1h', max: '1h' } })
+  const limiter = rateLimit({
+    policy: hourly(3),
+    count: 'failed',
+    delay: requestDelay({ after: 1, by: '1h', max: '1h' }),
+  })
   const served = await serve(EXPRESS_5.app(limiter, ok))
   expect(await statuses(served, times(4))).toEqual([200, 200, 200, 200])
 })
@@ -101,7 +105,7 @@ test.each<[string, { mode?: 'report'; store?: Store; onStoreError?: 'allow' }]>(
   const limiter = rateLimit({
     store: memoryStore(),
     policy,
-    delay: { after: 0, by: '1h', max: '1h' },
+    delay: requestDelay({ after: 0, by: '1h', max: '1h' }),
     ...options,
   })
   limiter.limiter.events.on('storeError', () => {})
@@ -111,7 +115,7 @@ test.each<[string, { mode?: 'report'; store?: Store; onStoreError?: 'allow' }]>(
 
 test('what the function throws or returns wrongly goes to next', async () => {
   const by = (used: number) => (used === 1 ? (Number.NaN as number) : Promise.reject(new Error('no delay')))
-  const limiter = rateLimit({ policy: hourly(3), delay: { after: 0, by } })
+  const limiter = rateLimit({ policy: hourly(3), delay: requestDelay({ after: 0, by }) })
   const errors: unknown[] = []
   const served = await serve((req, res) => {
     limiter(req, res, (error) => {

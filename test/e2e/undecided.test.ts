@@ -7,6 +7,7 @@ import {
   leased,
   memoryStore,
   rateLimit,
+  requestDelay,
   type Store,
   slidingLog,
 } from 'headgate'
@@ -148,7 +149,7 @@ test('a candidate with bans counts all denials except those caused by requests w
 })
 
 describe('with a delay', () => {
-  const delayed = { ...options('failed'), delay: { after: 0, by: '1ms' } } as const
+  const delayed = { ...options('failed'), delay: requestDelay({ after: 0, by: '1ms' }) } as const
 
   test('the third of three simultaneous requests is denied for a second', async () => {
     const { handlers, open } = heldHandlers()
@@ -157,7 +158,7 @@ describe('with a delay', () => {
   })
 
   test('requests whose client hangs up during a delay are decided, and their denials count', async () => {
-    const limit = rateLimit({ ...delayed, delay: { after: 0, by: '10s' } })
+    const limit = rateLimit({ ...delayed, delay: requestDelay({ after: 0, by: '10s' }) })
     const endpoint = await HTTP1.serve(app(limit, (_req, res) => res.end()))
     await sendAndHangUp(endpoint, { path: '/200' })
     await sendAndHangUp(endpoint, { path: '/200' })

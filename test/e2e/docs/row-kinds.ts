@@ -56,7 +56,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...['ban', 'concurrency', 'consecutive', 'fixedWindow', 'quota', 'slidingLog', 'slidingWindow'],
     'tokenBucket',
     ...['byField', 'byHeader', 'byIp', 'byRoute', 'byUser'],
-    ...['adjustments', 'createLimiter', 'memoryStore', 'rateLimit', 'type Decision'],
+    ...['adjustments', 'createLimiter', 'memoryStore', 'rateLimit', 'requestDelay', 'type Decision'],
   ],
   'headgate/nest': ['RateLimit', 'RateLimiters', 'RateLimitModule', 'SkipRateLimit'],
   'headgate/mysql': ['mysqlStore'],

@@ -3,7 +3,7 @@ import express, { type RequestHandler } from 'express'
 import { rateLimit as expressRateLimit } from 'express-rate-limit'
 import { slowDown } from 'express-slow-down'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { fixedWindow, rateLimit } from 'headgate'
+import { fixedWindow, rateLimit, requestDelay } from 'headgate'
 import { rateLimit as fastifyLimit } from 'headgate/fastify'
 import { type FailingStore, failingStore } from '../../support/failing-store.js'
 import { closeServers, closeWithServers, send, serve } from '../../support/http.js'
@@ -103,7 +103,7 @@ testBox('express-slow-down', {
   'Denials.': async () => {
     const theirs = slowDown({ windowMs: 60_000, delayAfter: 1, delayMs: () => 1 })
     expect(statusesOf(await sendTimes(3, behind(theirs)))).toEqual([200, 200, 200])
-    const ours = rateLimit({ limit: 2, window: '1m', delay: { after: 1, by: () => 1 } })
+    const ours = rateLimit({ limit: 2, window: '1m', delay: requestDelay({ after: 1, by: () => 1 }) })
     expect(statusesOf(await sendTimes(3, behind(ours)))).toEqual([200, 200, 429])
   },
   'Longest delay.': async () => {
@@ -119,7 +119,7 @@ testBox('express-slow-down', {
       return seen
     }
     expect(await timersOf(slowDown({ delayAfter: 0, delayMs: by }))).toContain(20_000)
-    const ours = await timersOf(rateLimit({ limit: 9, window: '1m', delay: { after: 0, by } }))
+    const ours = await timersOf(rateLimit({ limit: 9, window: '1m', delay: requestDelay({ after: 0, by }) }))
     expect(ours).not.toContain(20_000)
   },
   'Waiting requests.': async () => {
@@ -132,7 +132,9 @@ testBox('express-slow-down', {
     }
     const by = () => 5_000
     expect(await firstStatus(slowDown({ delayAfter: 0, delayMs: by }))).toBe(200)
-    expect(await firstStatus(rateLimit({ limit: 9_999, window: '1m', delay: { after: 0, by } }))).toBe(429)
+    expect(
+      await firstStatus(rateLimit({ limit: 9_999, window: '1m', delay: requestDelay({ after: 0, by }) })),
+    ).toBe(429)
   },
   'Headers.': async () => {
     const names = async (limiter: RequestHandler) => {
@@ -140,7 +142,7 @@ testBox('express-slow-down', {
       return Object.keys(first?.headers ?? {}).filter((name) => name.includes('ratelimit'))
     }
     const minute = fixedWindow({ limit: 1_000_000, window: '1m', startsAt: 'first-request' })
-    const delay = { after: 5, by: '1s' }
+    const delay = requestDelay({ after: 5, by: '1s' })
     expect(await names(slowDown({ delayAfter: 5 }))).toEqual([])
     expect(await names(rateLimit({ policy: minute, delay }))).toHaveLength(3)
     expect(await names(rateLimit({ policy: minute, delay, headers: 'none' }))).toEqual([])

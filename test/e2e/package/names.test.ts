@@ -38,6 +38,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'memoryStore',
       'quota',
       'rateLimit',
+      'requestDelay',
       'responseFor',
       'restoreMemory',
       'sharedSettings',
@@ -79,17 +80,17 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
     includesHttp: false,
   },
   'headgate/koa': {
-    values: HTTP_VALUES,
+    values: [...HTTP_VALUES, 'requestDelay'],
     types: HTTP_TYPES,
     includesHttp: true,
   },
   'headgate/hono': {
-    values: HTTP_VALUES,
+    values: [...HTTP_VALUES, 'requestDelay'],
     types: HTTP_TYPES,
     includesHttp: true,
   },
   'headgate/fetch': {
-    values: HTTP_VALUES,
+    values: [...HTTP_VALUES, 'requestDelay'],
     types: ['FetchInfo', 'FetchSubject', 'LoginGuard', 'LoginGuardOptions', 'RateLimit', 'RateLimitOptions'],
     includesHttp: true,
   },

@@ -3,7 +3,7 @@ import { configure as onCodegenie } from '@codegenie/serverless-express'
 import { configure as onVendia } from '@vendia/serverless-express'
 import express from 'express'
 import express4 from 'express4'
-import { loginGuard, rateLimit } from 'headgate'
+import { loginGuard, rateLimit, requestDelay } from 'headgate'
 import * as dropIn from 'headgate/express-rate-limit'
 import * as onKoa from 'headgate/koa'
 import Koa from 'koa'
@@ -105,7 +105,7 @@ describe.each(HOSTS)('under %s', (_host, host) => {
   })
 
   test('a delayed request passes', async () => {
-    const limit = rateLimit({ limit: 3, window: '1h', delay: { after: 1, by: '1ms' } })
+    const limit = rateLimit({ limit: 3, window: '1h', delay: requestDelay({ after: 1, by: '1ms' }) })
     const app = express().use(limit, (req, res) => void res.sendStatus(statusOf(req.path)))
     expect(await statuses(host(app), 200, 200, 200, 200)).toEqual([200, 200, 200, 429])
   })

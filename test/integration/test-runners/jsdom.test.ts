@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { memoryStore, rateLimit, sharedSettings } from 'headgate'
+import { memoryStore, rateLimit, requestDelay, sharedSettings } from 'headgate'
 import { dashboard } from 'headgate/dashboard'
 import { redisStore } from 'headgate/redis'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
@@ -82,7 +82,7 @@ test('a server limits, delays, responds to denials by onDenied, follows settings
     onDenied,
     settings,
   })
-  const delaying = rateLimit({ limit: 9, window: '1s', delay: { after: 1, by: '20ms' } })
+  const delaying = rateLimit({ limit: 9, window: '1s', delay: requestDelay({ after: 1, by: '20ms' }) })
   const app = express()
   app.use('/denying', denying)
   app.use('/delaying', delaying)

@@ -3,6 +3,7 @@ import {
   createLimiter,
   fixedWindow,
   leased,
+  requestDelay,
   type Store,
   sharedSettings,
   tokenBucket,
@@ -45,7 +46,7 @@ serve('several', {
 })
 serve('delayed', {
   policy: fixedWindow({ limit: 2000, window: '1d' }),
-  delay: { after: 5, by: '2ms', max: '300ms' },
+  delay: requestDelay({ after: 5, by: '2ms', max: '300ms' }),
 })
 serve('held', { policy: concurrency({ limit: 5, ttl: '2s' }) })
 serve('failed', { count: 'failed' })

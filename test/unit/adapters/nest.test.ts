@@ -1,5 +1,5 @@
 import 'reflect-metadata'
-import { byIp, byRoute, concurrency, memoryStore, type Policy, tokenBucket } from 'headgate'
+import { byIp, byRoute, concurrency, memoryStore, type Policy, requestDelay, tokenBucket } from 'headgate'
 import { RateLimit, RateLimiters, RateLimitGuard, SkipRateLimit } from 'headgate/nest'
 import { callOf } from '../../../src/adapters/nest/call.js'
 import { limitedDecorations } from '../../../src/adapters/nest/decorators.js'
@@ -44,7 +44,7 @@ describe('the options of a decorated handler', () => {
   })
 
   test('leave the delay of the module, whose numbers are units of another amount', () => {
-    const module = { ...shared, delay: { after: 50, by: '1s' } } as const
+    const module = { ...shared, delay: requestDelay({ after: 50, by: '1s' }) } as const
     expect(optionsOf(decorated({ limit: 5, window: '1m' }), module)).not.toHaveProperty('delay')
     expect(optionsOf(decorated({ cost: 3 }), module)).toMatchObject({ delay: module.delay, cost: 3 })
   })
@@ -74,7 +74,9 @@ describe('wrong options', () => {
   })
 
   test('without an amount are those of the handlers', () => {
-    expect(new RateLimiters({ count: 'failed', delay: { after: 5, by: '1s' } }).default).toBeUndefined()
+    expect(
+      new RateLimiters({ count: 'failed', delay: requestDelay({ after: 5, by: '1s' }) }).default,
+    ).toBeUndefined()
   })
 
   test('of a decorator throw when the application starts', () => {
@@ -188,7 +190,7 @@ describe('a message, which has no response,', () => {
 
   test('passes after its delay', async () => {
     const guard = new RateLimitGuard(
-      new RateLimiters({ limit: 5, window: '1m', delay: { after: 0, by: '20ms' } }),
+      new RateLimiters({ limit: 5, window: '1m', delay: requestDelay({ after: 0, by: '20ms' }) }),
     )
     const startMs = performance.now()
     expect(await guard.canActivate(message())).toBe(true)

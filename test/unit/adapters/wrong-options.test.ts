@@ -1,7 +1,7 @@
 import { loginGuard as onExpress } from 'headgate'
 import { MemoryStore } from 'headgate/express-rate-limit'
 import { loginGuard as onFastify, rateLimitHook } from 'headgate/fastify'
-import { loginGuard as onFetch, rateLimit as rateLimitFetch } from 'headgate/fetch'
+import { loginGuard as onFetch, rateLimit as rateLimitFetch, requestDelay } from 'headgate/fetch'
 import { loginGuard as onKoa, rateLimit as rateLimitKoa } from 'headgate/koa'
 import { loginGuard as onNest } from 'headgate/nest'
 
@@ -21,7 +21,12 @@ test.each<[string, string, (options: never) => unknown]>([
 })
 
 test('a fetch request whose client hangs up while it is delayed has the status 499', async () => {
-  const limit = rateLimitFetch({ limit: 5, window: '1m', key: () => 'ada', delay: { after: 0, by: '20s' } })
+  const limit = rateLimitFetch({
+    limit: 5,
+    window: '1m',
+    key: () => 'ada',
+    delay: requestDelay({ after: 0, by: '20s' }),
+  })
   const client = new AbortController()
   const pending = limit(new Request('http://localhost/', { signal: client.signal }), { ip: '192.0.2.1' })
   setImmediate(() => client.abort())

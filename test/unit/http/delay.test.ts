@@ -7,6 +7,7 @@ import {
   type DecisionMessage,
   fixedWindow,
   rateLimit,
+  requestDelay,
   tokenBucket,
 } from 'headgate'
 import { nextTurn } from '../../support/next-turn.js'
@@ -15,7 +16,11 @@ import { requestAndResponse } from '../../support/request-response.js'
 const policy = fixedWindow({ limit: 5000, window: '1h' })
 
 test('a client that has as many requests delayed as places are left is denied; one that hangs up makes room', async () => {
-  const limiter = rateLimit({ policy, key: () => 'ada', delay: { after: 0, by: () => 90_000, max: '2m' } })
+  const limiter = rateLimit({
+    policy,
+    key: () => 'ada',
+    delay: requestDelay({ after: 0, by: () => 90_000, max: '2m' }),
+  })
   const limited: Decision[] = []
   limiter.limiter.events.on('denied', (decision) => limited.push(decision))
   let passed = 0
@@ -49,7 +54,7 @@ test('a client that has as many requests delayed as places are left is denied; o
 test('clients share the 1,000 places for delayed requests, so that a new one always finds one', () => {
   const of = new WeakMap<object, string>()
   const key = (req: object) => of.get(req)
-  const limiter = rateLimit({ policy, key, delay: { after: 0, by: () => 90_000, max: '2m' } })
+  const limiter = rateLimit({ policy, key, delay: requestDelay({ after: 0, by: () => 90_000, max: '2m' }) })
   const all: ServerResponse[] = []
   /** Sends so many requests of a client. Returns how many are delayed. */
   function delayedOf(client: string, count: number): number {
@@ -72,7 +77,7 @@ test('510 requests at once, of which 500 can be delayed, are 510 decisions: 500 
   const limit = rateLimit({
     policy,
     key: () => 'ada',
-    delay: { after: 0, by: async () => 90_000, max: '2m' },
+    delay: requestDelay({ after: 0, by: async () => 90_000, max: '2m' }),
   })
   const seen: Record<'denied' | 'decision' | 'published', Decision[]> = {
     denied: [],
@@ -104,7 +109,7 @@ test.each([
   ['in report mode', { limit: 1, window: '1h', mode: 'report' }, [true, false]],
   ['that are not delayed', { policy }, [true, true]],
 ] as const)('requests %s are one decision each', (_which, options, outcomes) => {
-  const limit = rateLimit({ ...options, delay: { after: 0, by: () => 0 } })
+  const limit = rateLimit({ ...options, delay: requestDelay({ after: 0, by: () => 0 }) })
   const decisions: boolean[] = []
   limit.limiter.events.on('decision', ({ allowed }) => decisions.push(allowed))
   for (let i = 0; i < 2; i++) {
@@ -115,7 +120,7 @@ test.each([
 })
 
 test('a request whose by throws was charged, and is a decision', () => {
-  const limit = rateLimit({ policy, delay: { after: 0, by: () => Number.NaN } })
+  const limit = rateLimit({ policy, delay: requestDelay({ after: 0, by: () => Number.NaN }) })
   const decisions: boolean[] = []
   limit.limiter.events.on('decision', ({ allowed }) => decisions.push(allowed))
   const { req, res } = requestAndResponse()
@@ -130,7 +135,7 @@ test('a delay is over at its time, and the request passes once', async () => {
   try {
     const next = jest.fn()
     const { req, res } = requestAndResponse()
-    rateLimit({ policy, delay: { after: 0, by: '500ms' } })(req, res, next)
+    rateLimit({ policy, delay: requestDelay({ after: 0, by: '500ms' }) })(req, res, next)
     await jest.advanceTimersByTimeAsync(499)
     expect(next).not.toHaveBeenCalled()
     await jest.advanceTimersByTimeAsync(2)
@@ -144,47 +149,73 @@ test('a delay is over at its time, and the request passes once', async () => {
 const limits = [{ policy }, { policy: tokenBucket({ capacity: 5, refill: 5, every: '1m' }) }]
 
 test.each<[string, object, string]>([
-  ['a number', { policy, delay: 500 }, 'rateLimit: delay: options must be an object, got a number.'],
-  ['after', { policy, delay: { after: -1, by: '5ms' } }, 'delay: after must be a whole number of at least 0'],
-  ['by', { policy, delay: { after: 1, by: '' } }, 'delay: by must be a duration from 1 ms to 10 years'],
-  ['max', { policy, delay: { after: 1, by: '5ms', max: 0 } }, 'delay: max must be a duration from 1 ms'],
-  ['mx', { policy, delay: { after: 1, by: '5ms', mx: 9 } }, 'there is no option "mx". Did you mean max?'],
+  [
+    'options without requestDelay',
+    { policy, delay: { after: 1, by: '5ms' } },
+    'rateLimit: delay must be what requestDelay returns, got an object. ' +
+      "Write delay: requestDelay({ after: 5, by: '500ms' }).",
+  ],
+  [
+    'a number',
+    { policy, delay: requestDelay(500 as never) },
+    'rateLimit: delay: options must be an object, got a number.',
+  ],
+  [
+    'after',
+    { policy, delay: requestDelay({ after: -1, by: '5ms' }) },
+    'delay: after must be a whole number of at least 0',
+  ],
+  [
+    'by',
+    { policy, delay: requestDelay({ after: 1, by: '' }) },
+    'delay: by must be a duration from 1 ms to 10 years',
+  ],
+  [
+    'max',
+    { policy, delay: requestDelay({ after: 1, by: '5ms', max: 0 }) },
+    'delay: max must be a duration from 1 ms',
+  ],
+  [
+    'mx',
+    { policy, delay: requestDelay({ after: 1, by: '5ms', mx: 9 } as never) },
+    'there is no option "mx". Did you mean max?',
+  ],
   [
     'after at the limit',
-    { limit: 5, window: '1m', delay: { after: 5, by: '500ms' } },
+    { limit: 5, window: '1m', delay: requestDelay({ after: 5, by: '500ms' }) },
     'rateLimit: delay.after must be below the limit of 5, got 5. Requests over the limit are denied, not delayed.',
   ],
   [
     "after at a policy's limit",
-    { policy, delay: { after: 5000, by: '500ms' } },
+    { policy, delay: requestDelay({ after: 5000, by: '500ms' }) },
     'delay.after must be below the limit of 5000, got 5000.',
   ],
   [
     'concurrency',
-    { policy: concurrency({ limit: 5 }), delay: { after: 1, by: '500ms' } },
+    { policy: concurrency({ limit: 5 }), delay: requestDelay({ after: 1, by: '500ms' }) },
     'rateLimit: delay cannot be combined with concurrency: a request would hold its units while it waits. ' +
       'Put concurrency into its own middleware, after this one.',
   ],
   [
     'concurrency in limits',
-    { limits: [{ policy: concurrency({ limit: 5 }) }], delay: { after: 1, by: '500ms' } },
+    { limits: [{ policy: concurrency({ limit: 5 }) }], delay: requestDelay({ after: 1, by: '500ms' }) },
     'rateLimit: delay cannot be combined with concurrency',
   ],
   [
     'several limits',
-    { limits, delay: { after: 1, by: '500ms' } },
+    { limits, delay: requestDelay({ after: 1, by: '500ms' }) },
     'rateLimit: delay supports only one limit',
   ],
   [
     'delayAfter',
     { limit: 5, window: '1m', delayAfter: 5 },
-    "Write delay: { after: 5, by: '500ms', max: '10s' }.",
+    "Write delay: requestDelay({ after: 5, by: '500ms', max: '10s' }).",
   ],
 ])('wrong options throw: %s', (_what, options, message) => {
   expect(() => rateLimit(options as never)).toThrow(message)
 })
 
 test('createLimiter has no delay', () => {
-  const options = { limit: 5, window: '1m', delay: { after: 1, by: '500ms' } }
+  const options = { limit: 5, window: '1m', delay: requestDelay({ after: 1, by: '500ms' }) }
   expect(() => createLimiter(options)).toThrow('Write delay in the options of rateLimit.')
 })

@@ -76,7 +76,7 @@ describe.each(Object.keys(FOREIGN_OPTIONS))('rateLimit with %s, an option of ano
       ...enough,
     }
     const made = new Function(...Object.keys(scope), `return ${code}`)(...Object.values(scope))
-    const others = option === 'policy' || option === 'limits' ? {} : enough
+    const others = option === 'policy' || option === 'limits' ? {} : { ...enough, limit: 100 }
     expect(() => rateLimit({ ...others, [option]: made })).not.toThrow()
   })
 })

@@ -115,7 +115,7 @@ test.each<Mistake>([
   [
     'delay: 500',
     () => rateLimit({ ...enough, delay: 500 as never }),
-    'rateLimit: delay: options must be an object, got a number. Known options: after, by, max.',
+    "rateLimit: delay must be what requestDelay returns, got a number. Write delay: requestDelay({ after: 5, by: '500ms' }).",
   ],
   // A factory that a framework calls.
   [

@@ -1,6 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { concurrency, fixedWindow, memoryStore, type RateLimitOptions, rateLimit } from 'headgate/fetch'
+import {
+  concurrency,
+  fixedWindow,
+  memoryStore,
+  type RateLimitOptions,
+  rateLimit,
+  requestDelay,
+} from 'headgate/fetch'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -126,7 +133,7 @@ describe('what nobody ends is released with the garbage', () => {
 
 test('a delayed request has its response as it is', async () => {
   const policy = fixedWindow({ limit: 5, window: '1h' })
-  const limit = rateLimit({ policy, store: memoryStore(), delay: { after: 0, by: '5ms' } })
+  const limit = rateLimit({ policy, store: memoryStore(), delay: requestDelay({ after: 0, by: '5ms' }) })
   const own = new Response('hello')
   expect(await limit.handle(request(), INFO, () => own)).toBe(own)
 })

@@ -7,6 +7,7 @@ import {
   loginGuard,
   type RateLimitOptions,
   rateLimit,
+  requestDelay,
 } from 'headgate'
 
 const limit = { limit: 2, window: '1h' } as const
@@ -35,6 +36,8 @@ export const ofOptions = [
   () => candidateLimits(noWindow),
   // @ts-expect-error candidate: what candidateLimits returns
   () => rateLimit({ ...limit, candidate: limit }),
+  // @ts-expect-error delay: what requestDelay returns
+  () => rateLimit({ ...limit, delay: limit }),
   // @ts-expect-error rateLimit: options are required
   () => rateLimit(),
   // @ts-expect-error feild: there is no such option
@@ -64,6 +67,8 @@ export const ofCallbacks = [
   () => rateLimit({ ...limit, onDenied: (_req, res) => res.sendd('wait') }),
   // @ts-expect-error usr: requests have no such property
   () => rateLimit({ ...limit, key: byUser((req) => req.usr) }),
+  // @ts-expect-error usr: requests have no such property
+  () => rateLimit({ ...limit, delay: requestDelay({ after: 1, by: (_used, req) => req.usr }) }),
   // @ts-expect-error usr: requests have no such property
   () => rateLimit({ limits: [{ limit: 2, window: '1m', key: (req) => req.usr }] }),
   // @ts-expect-error locls: responses have no such property
