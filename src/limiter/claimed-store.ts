@@ -1,4 +1,4 @@
-import { memoryStore } from '../stores/memory/memory-store.js'
+import { createMemory } from '../stores/memory/create-memory.js'
 import type { Store } from '../stores/store.js'
 import { processWide } from '../util/process-wide.js'
 
@@ -19,7 +19,7 @@ export function claimStore(
   name: string | undefined,
   prefix: string,
 ): ClaimedStore {
-  if (store === undefined) return { store: memoryStore(), releaseStore() {} }
+  if (store === undefined) return { store: createMemory().store, releaseStore() {} }
   return { store, releaseStore: name === undefined ? claim(owner, store, prefix) : () => {} }
 }
 

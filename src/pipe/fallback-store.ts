@@ -1,5 +1,5 @@
 import type { Policy } from '../policies/policy.js'
-import { memoryStore } from '../stores/memory/memory-store.js'
+import { createMemory } from '../stores/memory/create-memory.js'
 import type { Part } from '../stores/operation.js'
 import type { Store } from '../stores/store.js'
 import { weakMemo } from '../util/memo.js'
@@ -13,7 +13,7 @@ const MAX_KEYS = 250_000
  * store share its fallback.
  */
 export const fallbackStoreOf = processWide('fallbackStores', () =>
-  weakMemo((_store: Store) => memoryStore({ maxKeys: MAX_KEYS })),
+  weakMemo((_store: Store) => createMemory({ maxKeys: MAX_KEYS }).store),
 )
 
 /**
