@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { until } from '../../support/servers/wait.js'
 import { HammeringClients } from './hammering-clients.js'
+import { STOPPED_TWICE, STOPPED_WHILE_STARTING } from './preloads.js'
 import { restartedServer } from './restarted-server.js'
 
 /** The limit on the pages, for each client. */
@@ -64,4 +65,34 @@ export function describeRefusedDumps(): void {
       }
     },
   )
+}
+
+/** Defines the tests that no signal at the wrong moment loses the counts. */
+export function describeSignals(): void {
+  test.each(SERVERS)(
+    '%s that is stopped while it starts, or twice, passes its counts on',
+    async (_, page, end) => {
+      const server = await restartedServer(page, end)
+      try {
+        await server.start()
+        const before = await remainingAt(server.port)
+        await server.stop()
+        server.startWith(STOPPED_WHILE_STARTING)
+        await server.stopped()
+        server.startWith(STOPPED_TWICE)
+        await server.isUp()
+        await server.stop()
+        await server.start()
+        expect(await remainingAt(server.port)).toBe(before - 1)
+      } finally {
+        await server.remove()
+      }
+    },
+  )
+}
+
+/** Makes a request, and returns how many its client has left. */
+async function remainingAt(port: number): Promise<number> {
+  const { headers } = await fetch(`http://127.0.0.1:${port}`, { headers: { connection: 'close' } })
+  return Number(headers.get('x-ratelimit-remaining') ?? Number.NaN)
 }

@@ -15,10 +15,16 @@ export interface RestartedServer {
   /** The file of its dump. */
   readonly file: string
   start(): Promise<void>
+  /** Starts a process with an option of Node.js, which may stop it before it listens. */
+  startWith(option: string): void
+  /** Waits until the server listens. */
+  isUp(): Promise<unknown>
   /** Starts a process that must exit before it listens. Resolves with what it printed. */
   startInVain(): Promise<string>
   /** Sends SIGTERM, and waits until the process has dumped its counts and exited. */
   stop(): Promise<void>
+  /** Waits until the process has dumped its counts and exited. */
+  stopped(): Promise<void>
   remove(): Promise<void>
 }
 
@@ -36,6 +42,19 @@ export async function restartedServer(page: string, end = ''): Promise<Restarted
   const file = join(program.folder, 'limits.dump')
   const env = { ...process.env, LIMITS_FILE: file }
   let child: ChildProcess | undefined
+  let exited: Promise<unknown> | undefined
+  const startWith = (...options: string[]) => {
+    child = spawn(process.execPath, [...options, program.path], {
+      env,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+    exited = once(child, 'exit')
+  }
+  const isUp = () => until('the server listens', () => isListening(port))
+  const stopped = async () => {
+    expect(await exited).toEqual([0, null])
+    expect(existsSync(file)).toBe(true)
+  }
   return {
     port,
     file,
@@ -47,16 +66,17 @@ export async function restartedServer(page: string, end = ''): Promise<Restarted
       )
     },
     async start() {
-      child = spawn(process.execPath, [program.path], { env, stdio: ['ignore', 'inherit', 'inherit'] })
-      await until('the server listens', () => isListening(port))
+      startWith()
+      await isUp()
       expect(existsSync(file)).toBe(false) // a dump is used once
     },
+    startWith,
+    isUp,
     async stop() {
-      const exited = once(child as ChildProcess, 'exit')
       child?.kill('SIGTERM')
-      expect(await exited).toEqual([0, null])
-      expect(existsSync(file)).toBe(true)
+      await stopped()
     },
+    stopped,
     async remove() {
       child?.kill('SIGKILL')
       for (const each of [file, `${file}.used`]) rmSync(each, { force: true })

@@ -1,4 +1,5 @@
-import { describeRefusedDumps, describeRestarts } from './describe-restarts.js'
+import { describeRefusedDumps, describeRestarts, describeSignals } from './describe-restarts.js'
 
 describeRestarts(10, 1)
 describeRefusedDumps()
+describeSignals()
