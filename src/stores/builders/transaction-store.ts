@@ -72,8 +72,8 @@ type Results = readonly (Result | Error)[]
 
 /** One try of a transaction. */
 interface Attempt {
-  /** Whether it has changed nothing if it fails now: it has not begun, or is rolled back. */
-  isUndone: boolean
+  /** How many of its runs were, or may still be, committed. Without any, a failed attempt changed nothing. */
+  committable: number
   isOver: boolean
 }
 
@@ -141,11 +141,11 @@ export function rowLockStore<Transaction>(options: TransactionOptions<Transactio
     let inside: MaybePromise<Results> | undefined
     const results = transaction((tx) => {
       if (attempt.isOver) throw new TypeError(TOO_LATE)
-      attempt.isUndone = false
+      attempt.committable += 1 // more than once if `transaction` repeats what failed
       inside = catchMaybe(
         () => thenMaybe(lockAndRead(tx, keys), (locked) => decide(tx, locked)),
         (error) => {
-          attempt.isUndone = true
+          attempt.committable -= 1
           throw error
         },
       )
@@ -161,9 +161,9 @@ export function rowLockStore<Transaction>(options: TransactionOptions<Transactio
     if (names.size === 0)
       return operations.map(() => ({ type: 'charge', allowed: true, atMs: Date.now(), parts: [] }))
     const keys = [...names].sort()
-    let attempt: Attempt = { isUndone: true, isOver: false }
+    let attempt: Attempt = { committable: 0, isOver: false }
     const tryOnce = async () => {
-      attempt = { isUndone: true, isOver: false }
+      attempt = { committable: 0, isOver: false }
       try {
         return await transact(operations, keys, attempt)
       } finally {
@@ -173,7 +173,7 @@ export function rowLockStore<Transaction>(options: TransactionOptions<Transactio
     try {
       return await retry(tryOnce, { isTemporary: mayRepeat, isProgress: isDuplicate })
     } catch (error) {
-      throw attempt.isUndone ? asUnsent(toStoreError(error)) : error
+      throw attempt.committable === 0 ? asUnsent(toStoreError(error)) : error
     }
   }
 

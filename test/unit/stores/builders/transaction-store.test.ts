@@ -159,6 +159,30 @@ describe('a failure', () => {
     })
   })
 
+  test.each([
+    ['has lost the reply to a commit', (run: () => unknown) => run()],
+    ['has given up on what still locks the keys', (run: () => unknown) => void run()],
+  ])(
+    'of a transaction that is repeated after one %s: it may have changed something',
+    async (_what, begin) => {
+      const locked = new LockingDatabase()
+      let runs = 0
+      const store = storeIn(locked, {
+        async transaction(run) {
+          const tx = { locked: [], writes: [] }
+          await begin(() => run(tx))
+          return run(tx)
+        },
+        lockAndRead(tx, keys) {
+          runs += 1
+          return runs > 1 ? lost() : locked.lockAndRead(tx, keys)
+        },
+      })
+      const failure = await chargeOne(store, part('a', three)).catch((error) => error)
+      expect(failure).toMatchObject({ message: 'locking: connection lost', unsent: false })
+    },
+  )
+
   test('of charges that need no transaction leaves the others of the batch unsent', async () => {
     const store = storeIn(new LockingDatabase(), { chargeEach: lost })
     const outcomes = await store.apply([
