@@ -1,7 +1,7 @@
 import type { Charge, ChargeResult, Operation, Outcome, Part, PartResult } from '../stores/operation.js'
 import { refundsOf, warnRefundFailed } from '../stores/shared/refunds.js'
 import { itemsAt } from '../stores/shared/run-operations.js'
-import type { StoreError } from '../stores/store-error.js'
+import { asUnknown, type StoreError } from '../stores/store-error.js'
 import { groupBy } from '../util/group-by.js'
 
 /** Applies an operation whose keys share a shard. Calls `settle` once, later. Never throws. */
@@ -80,17 +80,20 @@ function joinedResult(pieces: readonly Piece[], atMs: number): ChargeResult {
 
 /**
  * Refunds the pieces that were allowed. Returns the denial, in which pieces that did not deny have the
- * figures of a peek. If no piece denied, returns the error.
+ * figures of a peek. If no piece denied, returns the error. It says that nothing has changed only if that is so.
  */
 async function takeBack(pieces: readonly Piece[], apply: ApplyInShard): Promise<ChargeResult | StoreError> {
   const request = (operation: Operation) => new Promise<Outcome>((resolve) => apply(operation, resolve))
   const refunds = pieces.flatMap(({ charge, result }) =>
     result?.allowed ? refundsOf(charge.parts, result) : [],
   )
-  for (const outcome of await Promise.all(refunds.map(request)))
-    if (outcome instanceof Error) warnRefundFailed(outcome)
+  const failures = (await Promise.all(refunds.map(request))).filter((outcome) => outcome instanceof Error)
+  for (const failure of failures) warnRefundFailed(failure)
   const { atMs } = pieces.find(isDenied)?.result ?? {}
-  if (atMs === undefined) return pieces.find(({ error }) => error !== undefined)?.error as StoreError
+  if (atMs === undefined) {
+    const error = pieces.find((piece) => piece.error !== undefined)?.error as StoreError
+    return failures.length === 0 ? error : asUnknown(error)
+  }
   const peek = async (piece: Piece) => {
     const { charge } = piece
     const peeked = charge.parts.map((part) => ({ ...part, cost: 0 }))

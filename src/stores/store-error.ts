@@ -89,9 +89,17 @@ export function isUnsent(error: unknown): error is StoreError {
 
 /** Returns the same error, with the fact that its operation has changed nothing, so that it is safe to repeat it. */
 export function asUnsent(error: StoreError): StoreError {
-  if (error.unsent) return error
-  const { store, message, cause, replied, server } = error
-  return new StoreError(store, message.slice(`${store}: `.length), { cause, replied, server, unsent: true })
+  return error.unsent ? error : withFacts(error, { replied: error.replied, unsent: true })
+}
+
+/** Returns the same error, with the fact that its operation may have changed something. */
+export function asUnknown(error: StoreError): StoreError {
+  return error.replied || error.unsent ? withFacts(error, {}) : error
+}
+
+function withFacts(error: StoreError, facts: { replied?: boolean; unsent?: boolean }): StoreError {
+  const { store, message, cause, server } = error
+  return new StoreError(store, message.slice(`${store}: `.length), { cause, server, ...facts })
 }
 
 /** Records which server failed, if whoever created the error did not know. Returns the error. */
