@@ -35,8 +35,11 @@ const numberOf = processWide('store-numbers', () => {
   return (store: Store) => numbers(store.origin?.client ?? store)
 })
 
-/** Returns whether an error lacks the reason why a call was not sent, because it was not known yet. */
-const lacksReason = (error: StoreError) => isUnsent(error) && error.cause === undefined
+/**
+ * Returns whether an error lacks the reason why a call was not sent, because it was not known yet. A store that
+ * replied has told it.
+ */
+const lacksReason = (error: StoreError) => isUnsent(error) && !error.replied && error.cause === undefined
 
 /**
  * Creates the function that warns that the store could not decide a charge: once of a time-out and once of

@@ -1,5 +1,5 @@
 import { createLimiter, memoryStore, type Store } from 'headgate'
-import { customStore } from 'headgate/store'
+import { customStore, StoreError } from 'headgate/store'
 import { recordWarnings } from '../../support/warnings.js'
 
 const warnings = recordWarnings()
@@ -49,4 +49,18 @@ test('a limiter without a name is reported for each store, and one with a name o
   const store = failing()
   for (let i = 0; i < 3; i++) await createLimiter({ ...base, name: 'api', store }).charge('ada')
   expect(warnings().filter((code) => code === 'HEADGATE_STORE_ERROR')).toHaveLength(4)
+})
+
+test('an error by which the store replied has its reason, though nothing was changed', async () => {
+  const errors = [
+    new StoreError('busy', 'other processes changed the key during every attempt', {
+      replied: true,
+      unsent: true,
+    }),
+    new StoreError('busy', 'READONLY You can not write'),
+  ]
+  const store = customStore({ name: 'busy', apply: () => Promise.reject(errors.shift()) })
+  const limiter = createLimiter({ ...base, name: 'api', store })
+  for (const id of ['ada', 'bob']) await limiter.charge(id)
+  expect(warnings()).toEqual(['HEADGATE_STORE_ERROR'])
 })
