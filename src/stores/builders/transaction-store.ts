@@ -1,81 +1,12 @@
-import { callback, readOptions, requiredFunction } from '../../options/option-table.js'
 import { customStore } from '../../pipe/custom-store.js'
-import { catchMaybe, isPromise, type MaybePromise, thenMaybe } from '../../util/maybe-promise.js'
 import { retry } from '../../util/retry.js'
-import { show } from '../../util/validate.js'
-import { type Charge, type ChargeResult, keysOf, type Operation, type Result } from '../operation.js'
+import { type Charge, keysOf, type Operation, type Result } from '../operation.js'
 import type { Run } from '../shared/run-operations.js'
-import { checkTime } from '../shared/validate.js'
 import type { Store } from '../store.js'
-import { asStoreError, asUnsent, type StoreError } from '../store-error.js'
-import { builtStore, COMMON_ROWS, type CommonStoreOptions } from './built-store.js'
-import { decideBatch, type LockedStates, type TransactionWrite } from './decide-batch.js'
-
-/** Options of `transactionStore`: what it needs from a database. */
-export interface TransactionOptions<Transaction> extends CommonStoreOptions {
-  /**
-   * Begins a transaction, calls `run` with whatever `lockAndRead` and `write` need, commits, and returns
-   * what `run` returns. If `run` throws or rejects, rolls back, so that nothing is written, and passes the
-   * error on. `run` is synchronous if `lockAndRead` and `write` return no promises. With a synchronous
-   * driver, do not await it.
-   */
-  transaction<T>(run: (transaction: Transaction) => MaybePromise<T>): MaybePromise<T>
-  /**
-   * Locks keys, in the order given, until the transaction ends, and returns their states. The keys are
-   * distinct.
-   */
-  lockAndRead(transaction: Transaction, keys: readonly string[]): MaybePromise<LockedStates>
-  /** Writes states, in the order of their keys. Removes each key whose `state` is `undefined`. */
-  write(transaction: Transaction, writes: readonly TransactionWrite[]): MaybePromise<void>
-  /**
-   * Returns whether a transaction that failed with this error changed nothing and may succeed on a retry.
-   * Examples are a deadlock, a lock that was not free in time, and a serialization failure. It is retried
-   * with backoff for up to two seconds. Default: never.
-   */
-  isTemporary?(error: unknown): boolean
-  /**
-   * Returns whether `write` failed because another transaction inserted the same key. The transaction is
-   * then retried, even after the two seconds. Default: never.
-   */
-  isDuplicate?(error: unknown): boolean
-  /** Returns the `StoreError` for an error of a transaction. Default: one with the same message. */
-  toStoreError?(error: unknown): StoreError
-  /**
-   * Decides charges of distinct keys, each atomically, in fewer round trips than a transaction takes. For
-   * each that it cannot decide, returns `undefined` and changes nothing. Then a transaction decides. It must
-   * not throw a temporary error once it has changed something.
-   */
-  chargeEach?(charges: readonly Charge[]): Promise<readonly (ChargeResult | undefined)[]>
-  /** Returns the key for the database, such as a hash of one that is too long. Default: the same key. */
-  storageKey?(key: string): string
-}
-
-const OPTIONS = {
-  rows: {
-    ...COMMON_ROWS,
-    transaction: requiredFunction(
-      'Write transaction: (run) => pool.transaction(run), or what your client calls it.',
-    ),
-    lockAndRead: requiredFunction(
-      'Write lockAndRead: async (transaction, keys) => …, which returns { states, nowMs }.',
-    ),
-    write: requiredFunction('Write write: async (transaction, writes) => …'),
-    isTemporary: callback,
-    isDuplicate: callback,
-    toStoreError: callback,
-    chargeEach: callback,
-    storageKey: callback,
-  },
-}
-
-type Results = readonly (Result | Error)[]
-
-/** One try of a transaction. */
-interface Attempt {
-  /** How many of its runs were, or may still be, committed. Without any, a failed attempt changed nothing. */
-  committable: number
-  isOver: boolean
-}
+import { asStoreError, asUnsent } from '../store-error.js'
+import { builtStore } from './built-store.js'
+import { type Attempt, type Results, transactionRunner } from './transaction-attempt.js'
+import { readTransactionOptions, type TransactionOptions } from './transaction-options.js'
 
 /**
  * Creates a store for a database with transactions that lock what they read.
@@ -113,47 +44,17 @@ interface Attempt {
  * ```
  */
 export function transactionStore<Transaction>(options: TransactionOptions<Transaction>): Store {
-  readOptions('transactionStore', options, OPTIONS)
+  readTransactionOptions(options)
   return customStore(rowLockStore(options))
 }
 
 /** Creates the store of `transactionStore`, without a check of the options or of the outcomes. */
 export function rowLockStore<Transaction>(options: TransactionOptions<Transaction>): Store {
-  const { name, batching = DEFAULT_BATCHING, transaction, lockAndRead, write, chargeEach } = options
+  const { name, batching = DEFAULT_BATCHING, chargeEach } = options
   const { isTemporary = never, isDuplicate = never, storageKey = (key: string) => key } = options
   const { toStoreError = (error: unknown) => asStoreError(name, error) } = options
   const mayRepeat = (error: unknown) => isTemporary(error) || isDuplicate(error)
-
-  /**
-   * Applies operations in one transaction. Returns a promise only if a function of the database returns one.
-   */
-  function transact(
-    operations: readonly Operation[],
-    keys: readonly string[],
-    attempt: Attempt,
-  ): MaybePromise<Results> {
-    const decide = (tx: Transaction, locked: LockedStates): MaybePromise<Results> => {
-      const { nowMs } = checkLocked(locked)
-      checkTime('lockAndRead', nowMs)
-      const { results, writes } = decideBatch(name, operations, locked, storageKey)
-      return writes.length === 0 ? results : thenMaybe(write(tx, writes), () => results)
-    }
-    let inside: MaybePromise<Results> | undefined
-    const results = transaction((tx) => {
-      if (attempt.isOver) throw new TypeError(TOO_LATE)
-      attempt.committable += 1 // more than once if `transaction` repeats what failed
-      inside = catchMaybe(
-        () => thenMaybe(lockAndRead(tx, keys), (locked) => decide(tx, locked)),
-        (error) => {
-          attempt.committable -= 1
-          throw error
-        },
-      )
-      return inside
-    })
-    if (results === inside && isPromise(inside)) throw new TypeError(NOT_AWAITED)
-    return thenMaybe(results, checkResults)
-  }
+  const transact = transactionRunner(options, storageKey)
 
   async function applyTogether(operations: readonly Operation[]): Promise<Results> {
     const names = new Set<string>()
@@ -244,19 +145,4 @@ function chargesAlone(operations: readonly Operation[]): readonly Charge[] {
 
 const DEFAULT_BATCHING = { maxKeys: 256, maxInFlight: 2, locksKeys: true }
 
-const NOT_AWAITED =
-  'transaction must await what run returns before it commits, if lockAndRead or write is asynchronous'
-
-const TOO_LATE = 'transaction must not call run after it has rejected'
-
 const never = () => false
-
-function checkResults(results: Results): Results {
-  if (Array.isArray(results)) return results
-  throw new TypeError(`transaction must return what run returns, got ${show(results)}`)
-}
-
-function checkLocked(locked: LockedStates): LockedStates {
-  if (locked?.states instanceof Map) return locked
-  throw new TypeError(`lockAndRead must return { states, nowMs } with a Map of states, got ${show(locked)}`)
-}
