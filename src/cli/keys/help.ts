@@ -22,14 +22,14 @@ ${OPTIONS}`
 
 export const RELEASE_HELP = `Usage: headgate release <identity> --store <url> [options]
 
-Forgets what an identity has used, bans included, as limiter.forget does.
+Forgets what an identity has used, bans included, as the adjustment forget does.
 
 ${STORE}
 ${OPTIONS}`
 
 export const BLOCK_HELP = `Usage: headgate block <identity> --for <time> --store <url> [options]
 
-Bans an identity in all limits whose policy is a ban, as limiter.blockFor does, but for any time.
+Bans an identity in all limits whose policy is a ban, as the adjustment blockFor does, but for any time.
 
   --for <time>         how long, such as 15m or 1h
 ${STORE}

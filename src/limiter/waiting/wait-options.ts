@@ -4,7 +4,7 @@ import { wrongKind, wrongOption } from '../../util/validate.js'
 import { fieldsOf } from '../../util/values.js'
 import { checkedCost } from '../read-limits.js'
 
-/** The options of `limiter.waitFor`. */
+/** The options of `waitFor`. */
 export interface WaitOptions {
   /** The cost of the charge, in place of the limits' own cost. */
   cost?: number
@@ -21,11 +21,7 @@ const TABLE = {
 
 /** Reads the options of one wait. Throws a `TypeError` for wrong ones. */
 export function readWaitOptions(options: WaitOptions) {
-  const { maxWait: maxWaitMs = Number.POSITIVE_INFINITY, ...rest } = readOptions(
-    'limiter.waitFor',
-    options,
-    TABLE,
-  )
+  const { maxWait: maxWaitMs = Number.POSITIVE_INFINITY, ...rest } = readOptions('waitFor', options, TABLE)
   return { ...rest, deadlineMs: performance.now() + maxWaitMs }
 }
 

@@ -105,7 +105,7 @@ test.each<[string, () => unknown, string]>([
   [
     'waitFor(id, 2)',
     () => limiter.waitFor('ada', 2 as never),
-    "limiter.waitFor: options must be an object, got a number. Write waitFor(subject, { cost: 2, maxWait: '5s' }).",
+    "waitFor: options must be an object, got a number. Write waitFor(subject, { cost: 2, maxWait: '5s' }).",
   ],
   ['penalize(id)', () => limiter.penalize('ada', undefined as never), 'Did you mean units: 1?'],
   ['reward(id)', () => limiter.reward('ada', undefined as never), 'Did you mean units: 1?'],

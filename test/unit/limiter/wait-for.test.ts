@@ -564,13 +564,10 @@ test('no timer is left when nobody waits', async () => {
 })
 
 test.each<[object, string]>([
-  [
-    { cost: 1.5 },
-    'limiter.waitFor: cost must be a whole number of at least 0, got 1.5. Did you mean cost: 2?',
-  ],
-  [{ maxWait: -1 }, 'limiter.waitFor: maxWait must be a duration from 1 ms to 10 years'],
+  [{ cost: 1.5 }, 'waitFor: cost must be a whole number of at least 0, got 1.5. Did you mean cost: 2?'],
+  [{ maxWait: -1 }, 'waitFor: maxWait must be a duration from 1 ms to 10 years'],
   [{ maxWait: Number.POSITIVE_INFINITY }, 'got Infinity. Leave it out to wait until the charge is allowed.'],
-  [{ maxWaitMs: 5 }, 'limiter.waitFor: there is no option "maxWaitMs". Did you mean maxWait?'],
+  [{ maxWaitMs: 5 }, 'waitFor: there is no option "maxWaitMs". Did you mean maxWait?'],
   [{ signal: new AbortController() }, 'Did you mean signal: controller.signal?'],
 ])('wrong options reject: %j', async (options, message) => {
   const limiter = createLimiter({ policy: hourly(1), key })
