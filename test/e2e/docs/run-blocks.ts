@@ -212,7 +212,7 @@ function runTogether(
   return new Promise((done) => {
     const found = new Map<string, readonly string[]>()
     const child = fork(join(folder, 'block-runner.js'), files, {
-      cwd: ROOT,
+      cwd: folder, // what blocks write stays there
       env: { ...process.env, ...SERVICES },
       execPath,
       execArgv: ['--enable-source-maps'],
