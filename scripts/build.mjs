@@ -31,6 +31,7 @@ const CALLABLE = 'module.exports = Object.assign(exports.default, exports)'
  * applications leave out: bundlers keep each top-level statement that may have effects, such as a spread.
  */
 const CHUNKS = {
+  http: ['http', 'http/actual-cost', 'http/delay'],
   policies: ['util', 'options', 'policies'],
   stores: ['stores', 'stores/shared', 'stores/memory', 'stores/memory/dump'],
   pipe: ['pipe', 'pipe/lease'],

@@ -7,6 +7,8 @@
 import type { FastifyRequest as Request } from 'fastify'
 import type { FastifyTypes } from './adapters/fastify/hook.js'
 import type { RouteRateLimitOptions } from './adapters/fastify/plugin.js'
+import { responseCost as httpResponseCost, type MakeResponseCost } from './http/actual-cost/option.js'
+import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type * as http from './http.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
@@ -63,3 +65,37 @@ export type LoginGuardOptions = GuardOptions<FastifyTypes>
  * @function
  */
 export const byUser: MakeByUser<FastifyTypes> = httpByUser
+
+/**
+ * Creates the delay of requests, for the option `delay`. Requests of clients that have used more than `after`
+ * units of their limit wait before they reach their handler.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { rateLimit, requestDelay } from 'headgate/fastify'
+ *
+ * const app = fastify()
+ * const delay = requestDelay({ after: 50, by: '500ms' })
+ * await app.register(rateLimit, { limit: 100, window: '1m', delay })
+ * ```
+ * @function
+ */
+export const requestDelay: MakeRequestDelay<FastifyTypes> = httpRequestDelay
+
+/**
+ * Creates the cost of requests that is known only after their response, for the option `actualCost`. Each
+ * request is charged `cost`, and corrected to what this function returns: units, or units by limit name.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { rateLimit, responseCost } from 'headgate/fastify'
+ *
+ * const app = fastify()
+ * const actualCost = responseCost((_request, reply) => Number(reply.getHeader('x-tokens') ?? 500))
+ * await app.register(rateLimit, { limit: 30_000, window: '1m', cost: 500, actualCost })
+ * ```
+ * @function
+ */
+export const responseCost: MakeResponseCost<FastifyTypes> = httpResponseCost

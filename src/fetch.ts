@@ -5,6 +5,7 @@
  */
 
 import type { FetchInfo, FetchSubject, FetchTypes } from './adapters/fetch/options.js'
+import { responseCost as httpResponseCost, type MakeResponseCost } from './http/actual-cost/option.js'
 import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type { RateLimitOptions as Options } from './http/options.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
@@ -59,3 +60,19 @@ export const byUser: MakeByUser<FetchTypes> = httpByUser
  * @function
  */
 export const requestDelay: MakeRequestDelay<FetchTypes> = httpRequestDelay
+
+/**
+ * Creates the cost of requests that is known only after their response, for the option `actualCost`. Each
+ * request is charged `cost`, and corrected to what this function returns: units, or units by limit name.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, responseCost } from 'headgate/fetch'
+ *
+ * const actualCost = responseCost((_subject, response) => Number(response.headers.get('x-tokens') ?? 500))
+ * const limit = rateLimit({ limit: 30_000, window: '1m', cost: 500, actualCost })
+ * export const GET = (request: Request) => limit.handle(request, {}, () => new Response('hello'))
+ * ```
+ * @function
+ */
+export const responseCost: MakeResponseCost<FetchTypes> = httpResponseCost

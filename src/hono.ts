@@ -6,6 +6,7 @@
 
 import type { Context } from 'hono'
 import type { HonoTypes } from './adapters/hono/rate-limit.js'
+import { responseCost as httpResponseCost, type MakeResponseCost } from './http/actual-cost/option.js'
 import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type { RateLimitOptions as Options } from './http/options.js'
 import type * as http from './http.js'
@@ -73,3 +74,20 @@ export const byUser: MakeByUser<HonoTypes> = httpByUser
  * @function
  */
 export const requestDelay: MakeRequestDelay<HonoTypes> = httpRequestDelay
+
+/**
+ * Creates the cost of requests that is known only after their response, for the option `actualCost`. Each
+ * request is charged `cost`, and corrected to what this function returns: units, or units by limit name.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, responseCost } from 'headgate/hono'
+ * import { Hono } from 'hono'
+ *
+ * const app = new Hono()
+ * const actualCost = responseCost((_c, response) => Number(response.headers.get('x-tokens') ?? 500))
+ * app.use(rateLimit({ limit: 30_000, window: '1m', cost: 500, actualCost }))
+ * ```
+ * @function
+ */
+export const responseCost: MakeResponseCost<HonoTypes> = httpResponseCost

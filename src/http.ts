@@ -9,6 +9,7 @@ import type { NodeTypes, RateLimitOptions as Options } from './http/options.js'
 import * as keys from './keys/by-user.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
+export { responseCost } from './http/actual-cost/option.js'
 export { requestDelay } from './http/delay/option.js'
 export { type ResponseParts, responseFor } from './http/denial-response.js'
 export { type RateLimited, type RateLimitMiddleware, rateLimit } from './http/rate-limit.js'

@@ -6,6 +6,7 @@
 
 import type { Context, ExtendableContext } from 'koa'
 import type { KoaTypes } from './adapters/koa/rate-limit.js'
+import { responseCost as httpResponseCost, type MakeResponseCost } from './http/actual-cost/option.js'
 import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type { RateLimitOptions as Options } from './http/options.js'
 import type * as http from './http.js'
@@ -75,3 +76,20 @@ export const byUser: MakeByUser<KoaTypes> = httpByUser
  * @function
  */
 export const requestDelay: MakeRequestDelay<KoaTypes> = httpRequestDelay
+
+/**
+ * Creates the cost of requests that is known only after their response, for the option `actualCost`. Each
+ * request is charged `cost`, and corrected to what this function returns: units, or units by limit name.
+ *
+ * @example
+ * ```ts
+ * import { rateLimit, responseCost } from 'headgate/koa'
+ * import Koa from 'koa'
+ *
+ * const app = new Koa()
+ * const actualCost = responseCost((ctx) => ctx.state.tokens ?? 500)
+ * app.use(rateLimit({ limit: 30_000, window: '1m', cost: 500, actualCost }))
+ * ```
+ * @function
+ */
+export const responseCost: MakeResponseCost<KoaTypes> = httpResponseCost

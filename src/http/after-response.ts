@@ -1,15 +1,12 @@
-import { adjustDecision, refundDecision } from '../limiter/adjust-decision.js'
 import { stopRenewals } from '../limiter/concurrency/held-by-decision.js'
-import { chargedParts, type Decision, receiptOf } from '../limiter/decision.js'
+import type { Decision } from '../limiter/decision.js'
 import { emitFailure } from '../limiter/events.js'
 import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import type { LimiterParts } from '../limiter/limiter-methods.js'
-import { checkNames } from '../limiter/named-limits.js'
-import { checkedCost } from '../limiter/read-limits.js'
+import { refundDecision } from '../limiter/refund-decision.js'
 import { endUndecided } from '../limiter/undecided.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
-import { checkBoolean, wrongOption } from '../util/validate.js'
-import { isObject } from '../util/values.js'
+import { checkBoolean } from '../util/validate.js'
 import type { ResponseWriter } from './response-writer.js'
 
 /** Which requests stay charged. All others are refunded. A function returns true for requests that count. */
@@ -53,65 +50,6 @@ export function refundUncounted<Req, Res>(
   }
 }
 
-/** What a request has cost: a number of units, or units by limit name. */
-export type ActualCost = number | Readonly<Record<string, number>>
-
-/**
- * Corrects the charge of a request to what it cost, once its response has finished. If the client hangs up
- * first, this waits until the handler ends the response, and refunds nothing. Otherwise hanging up would make
- * requests cheaper.
- */
-export function adjustToActualCost<Req, Res>(
-  actualCost: (req: Req, res: Res) => MaybePromise<ActualCost>,
-  writer: ResponseWriter<Res>,
-): OnAllowed<Req, Res> {
-  return (limiter, req, res, decision) => {
-    let hasLeft = false
-    let isSettled = false
-    const settle = (change: 'any' | 'upwards') => {
-      if (isSettled) return undefined
-      isSettled = true
-      return emitIfFails(limiter, decision, async () => {
-        await adjustParts(limiter, decision, await actualCost(req, res), change)
-      })
-    }
-    writer.onceFinished(res, () => settle('any'))
-    writer.onceEnded(
-      res,
-      () => hasLeft && settle('upwards'),
-      () => {
-        hasLeft = true
-      },
-    )
-  }
-}
-
-async function adjustParts<Req>(
-  limiter: LimiterParts<Req>,
-  decision: Decision,
-  actualCost: ActualCost,
-  change: 'any' | 'upwards',
-): Promise<void> {
-  // The handler has corrected the charge itself, perhaps to more than this.
-  if (change === 'upwards' && receiptOf(decision)?.ledger !== undefined) return
-  const parts = (chargedParts(decision) ?? []).filter(({ policy }) => !policy.holdsUnits)
-  const isNumber = typeof actualCost === 'number'
-  if (isNumber ? parts.length > 1 : !isObject(actualCost)) {
-    const must = 'units by limit name, such as { tokens: 1210 }, or a number if there is one limit'
-    const fix = 'Return 0 if the request does not count.'
-    throw wrongOption('headgate', 'the result of actualCost', must, actualCost, fix)
-  }
-  const costs = isNumber ? parts.map(({ name }) => [name, actualCost] as const) : Object.entries(actualCost)
-  const charged = new Map(parts.map(({ name, cost }) => [name, cost]))
-  const changes = costs.filter(([name, cost]) => change === 'any' || !(cost <= (charged.get(name) ?? cost)))
-  const { owner, core } = limiter
-  const adjust = async (name: string, cost: number) => {
-    checkNames(owner, [name], core.limitNames)
-    await adjustDecision(limiter, decision, checkedCost(owner, 'actualCost', cost), [name])
-  }
-  await Promise.all(changes.map((change) => adjust(...change)))
-}
-
 /**
  * Holds the `concurrency` units of a request until its response is over. If it is over already, releases
  * them and returns false. The callbacks refer neither to the request nor to the response.
@@ -134,7 +72,7 @@ export function giveBack<Req>(limiter: LimiterParts<Req>, decision: Decision): P
 }
 
 /** Changes what a decision took after its response, when no caller sees a failure. Never rejects. */
-async function emitIfFails<Req>(
+export async function emitIfFails<Req>(
   { events }: LimiterParts<Req>,
   decision: Decision,
   change: () => MaybePromise<void>,

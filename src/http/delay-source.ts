@@ -1,5 +1,4 @@
-import { wrongKind } from '../util/validate.js'
-import { isObject } from '../util/values.js'
+import { readImported } from '../options/imported-option.js'
 import type { DelayableLimits, DelayOptions } from './delay/option.js'
 import type { chargeRequest } from './request-steps.js'
 
@@ -27,7 +26,6 @@ export interface DelaySettings {
 
 /** Reads the option `delay`. Throws a `TypeError` for a value that is not from `requestDelay`. */
 export function readDelayOption(owner: string, option: string, value: unknown): DelaySettings {
-  if (isObject(value) && DELAY in value) return (value[DELAY] as DelaySource).read(owner, option)
-  const fix = "Write delay: requestDelay({ after: 5, by: '500ms' })."
-  throw wrongKind(owner, option, 'what requestDelay returns', value, fix)
+  const source = readImported(owner, option, value, DELAY, 'requestDelay', "{ after: 5, by: '500ms' }")
+  return (source as DelaySource).read(owner, option)
 }

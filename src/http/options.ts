@@ -5,15 +5,9 @@ import { limitsRow } from '../limiter/read-limits.js'
 import { LIMITER_ROWS, LIMITER_RULES, limiterSettings } from '../limiter/read-options.js'
 import { callback, optional, readOptions, type Settings, withDefault } from '../options/option-table.js'
 import type { FrameworkTypes, ServerTypes } from '../util/framework-types.js'
-import type { MaybePromise } from '../util/maybe-promise.js'
-import { choice, wrongOption, wrongUse } from '../util/validate.js'
-import {
-  type ActualCost,
-  adjustToActualCost,
-  type Count,
-  type OnAllowed,
-  refundUncounted,
-} from './after-response.js'
+import { choice } from '../util/validate.js'
+import { type Count, refundUncounted } from './after-response.js'
+import { type ResponseCost, readCostOption } from './cost-source.js'
 import { type RequestDelay, readDelayOption } from './delay-source.js'
 import { RESPONSE_ROWS, type ResponseOptions } from './denial-response.js'
 import type { ResponseWriter } from './response-writer.js'
@@ -62,14 +56,15 @@ export interface RequestFields<Req, Res, Skip>
    */
   count?: Count<Req, Res>
   /**
-   * Returns the units that a request cost in the end, a whole number of at least 0. With several limits,
-   * returns units by limit name, such as `{ tokens: 1210 }`. Limits that it leaves out keep their charge.
+   * Corrects each charge to what its request cost in the end, as `responseCost` says: a whole number of units
+   * of at least 0. With several limits, it returns units by limit name, such as `{ tokens: 1210 }`. Limits
+   * that it leaves out keep their charge.
    *
    * Each request is charged `cost`, at least 1, before its handler runs. Once the response has finished,
    * headgate refunds the difference, or takes as much of it as is left. In servers of the Fetch standard,
    * `finish` does so. If the client hangs up first, nothing is refunded. Cannot be combined with `count`.
    */
-  actualCost?: (req: Req, res: Res) => MaybePromise<ActualCost>
+  actualCost?: ResponseCost<Req, Res>
   /**
    * Delays requests of clients that have used much of their limit, as `requestDelay` says. Requests over the
    * limit are denied. If the client hangs up during the delay, the request never reaches its handler. Over
@@ -112,7 +107,7 @@ export const MIDDLEWARE_ROWS = {
   ...LIMITER_ROWS,
   ...RESPONSE_ROWS,
   count: withDefault('all', readCount),
-  actualCost: callback,
+  actualCost: optional(readCostOption),
   delay: optional(readDelayOption),
   onDenied: callback,
 }
@@ -126,15 +121,8 @@ const DELAY_RULE = {
 
 const COST_RULE = {
   from: ['actualCost', 'count', 'cost', 'limits'],
-  read(owner: string, { actualCost, count, cost, limits = [] }: Settings<typeof MIDDLEWARE_ROWS>): void {
-    if (actualCost === undefined) return
-    if (count !== 'all') {
-      const problem = 'give either count or actualCost, not both'
-      throw wrongUse(owner, problem, 'Return 0 from actualCost for requests that do not count.')
-    }
-    if (![{ cost }, ...limits].some((each) => each.cost === 0)) return
-    const fix = 'A charge of 0 is always allowed: write an estimate.'
-    throw wrongOption(owner, 'cost', 'at least 1 with actualCost', 0, fix)
+  read(owner: string, { actualCost, ...options }: Settings<typeof MIDDLEWARE_ROWS>): void {
+    actualCost?.checkOptions(owner, options)
   },
 } as const
 
@@ -157,7 +145,9 @@ export function readRequestOptions<Req, Res>(
     fixes: { ...general, ...own },
   }
   const read = readOptions(owner, options, table)
-  const onAllowed = afterResponse(options, writer)
+  const { count = 'all' } = options
+  const refund = count === 'all' ? undefined : refundUncounted(count, writer)
+  const onAllowed = read.actualCost?.adjustAfterResponse<Req, Res>(writer) ?? refund
   // If most requests are refunded, perhaps by another process, a denial is cached only for a short time.
   const limiter = limiterSettings(owner, read, onAllowed === undefined ? 1000 : 100, reportedReader())
   return {
@@ -165,15 +155,6 @@ export function readRequestOptions<Req, Res>(
     onAllowed,
     limiter,
   }
-}
-
-/** Returns what happens to allowed requests after their response; `undefined` if they stay charged. */
-export function afterResponse<Req, Res>(
-  { count = 'all', actualCost }: Pick<RequestOptions<ServerTypes<Req, Res>>, 'count' | 'actualCost'>,
-  writer: ResponseWriter<Res>,
-): OnAllowed<Req, Res> | undefined {
-  if (actualCost !== undefined) return adjustToActualCost(actualCost, writer)
-  return count === 'all' ? undefined : refundUncounted(count, writer)
 }
 
 const namedCount = choice('all', 'failed', 'successful')

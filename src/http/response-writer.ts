@@ -35,6 +35,8 @@ export interface ResponseWriter<Res> {
    * `undefined` if it has one. Absent if each request has one.
    */
   noOutcome?(res: Res, owner: string): TypeError | undefined
+  /** Returns the response that callbacks get, once there is one. Absent if they get `res`. */
+  responseOf?(res: Res): unknown
   /** Returns the names of the headers that were set on a response. */
   headerNames(res: Res): readonly string[]
   /** Returns a header that was set on a response, or `undefined` if there is none. */

@@ -1,5 +1,5 @@
 import { durationMs } from '../util/durations.js'
-import { adjustDecision, changeBoth, refundDecision } from './adjust-decision.js'
+import { adjustDecision } from './adjust-decision.js'
 import type { AdjustmentOptions, Adjustments } from './adjustments.js'
 import { bansAmong, changeParts, forgetParts, withParts } from './change-parts.js'
 import { checkDecision } from './decision.js'
@@ -8,6 +8,7 @@ import type { MiddlewareLimiter } from './limiter.js'
 import type { LimiterParts } from './limiter-methods.js'
 import { readNames } from './named-limits.js'
 import { checkedCost } from './read-limits.js'
+import { changeBoth, refundDecision } from './refund-decision.js'
 
 /**
  * Returns the functions that change what a limiter has counted, like the methods of a limiter from

@@ -4,13 +4,7 @@ import { refundsOf } from '../stores/shared/refunds.js'
 import { isUnsent } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
 import type { Apply, Ledger, NamedPart, Receipt } from './receipt.js'
-
-/** Refunds the units of a decision, once. `names` restricts it to those limits. */
-export function refundReceipt(receipt: Receipt | undefined, names?: readonly string[]): MaybePromise<void> {
-  if (!receipt?.isRefundable) return undefined
-  receipt.isRefundable = false
-  return ledgerOf(receipt)?.(0, names)
-}
+import { isRefunded } from './refund-receipt.js'
 
 /**
  * Changes the units taken from each limit to `cost`, or as close as the limit allows. `names` restricts it.
@@ -33,12 +27,12 @@ function ledgerOf(receipt: Receipt): Ledger | undefined {
 /** Creates the ledger of an allowed charge. It never changes `concurrency` units: those are released. */
 function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): Ledger {
   const charges = refundsOf(parts, result)
-  const ledgers = parts.map((part, i) => ({ ...part, change: partLedger(charges[i] as Refund, apply) }))
+  const ledgers = parts.map((part, i) => ({ part, change: partLedger(charges[i] as Refund, apply) }))
   let pendingChange: MaybePromise<void>
 
   return (cost, names) => {
-    const isChanged = ({ name, policy }: NamedPart) => !policy.holdsUnits && names?.includes(name) !== false
-    const step = () => settleAll(ledgers.filter(isChanged), ({ change }) => change(cost))
+    const changed = ledgers.filter(({ part }) => isRefunded(part, names))
+    const step = () => settleAll(changed, ({ change }) => change(cost))
     // In order, since each change depends on the one before.
     pendingChange = isPromise(pendingChange) ? pendingChange.then(step, step) : step()
     return pendingChange

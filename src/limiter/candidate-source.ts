@@ -1,5 +1,4 @@
-import { wrongKind } from '../util/validate.js'
-import { isObject } from '../util/values.js'
+import { readImported } from '../options/imported-option.js'
 import type { createCandidate } from './candidate/candidate.js'
 import type { CandidateOptions } from './options.js'
 import type { Entry } from './read-limits.js'
@@ -31,10 +30,14 @@ export interface CandidateSettings extends Pick<CandidateSource, 'create'> {
 
 /** Reads the option `candidate`. Throws a `TypeError` for a value that is not from `candidateLimits`. */
 export function readCandidateOption(owner: string, option: string, value: unknown): CandidateSettings {
-  if (isObject(value) && CANDIDATE in value) {
-    const { read, create } = value[CANDIDATE] as CandidateSource
-    return { entriesBeside: read(owner, option), create }
-  }
-  const fix = "Write candidate: candidateLimits({ limit: 50, window: '1m' })."
-  throw wrongKind(owner, option, 'what candidateLimits returns', value, fix)
+  const source = readImported(
+    owner,
+    option,
+    value,
+    CANDIDATE,
+    'candidateLimits',
+    "{ limit: 50, window: '1m' }",
+  )
+  const { read, create } = source as CandidateSource
+  return { entriesBeside: read(owner, option), create }
 }

@@ -3,7 +3,14 @@ import { attach } from 'engine.io'
 import { attach as attach65 } from 'engine.io-6.5'
 import { Socket as EngineClient } from 'engine.io-client'
 import { rateLimit as dropIn } from 'headgate/express-rate-limit'
-import { concurrency, loginGuard, type RateLimitMiddleware, rateLimit, requestDelay } from 'headgate/http'
+import {
+  concurrency,
+  loginGuard,
+  type RateLimitMiddleware,
+  rateLimit,
+  requestDelay,
+  responseCost,
+} from 'headgate/http'
 import { Server as SocketServer } from 'socket.io'
 import { WebSocket, WebSocketServer } from 'ws'
 import { closeServers, closeWithServers, send, serve } from '../support/http.js'
@@ -101,7 +108,7 @@ describe.each(ENGINES)('WebSockets of %s', (_engine, start) => {
 
   test.each<[string, () => RateLimitMiddleware]>([
     ['count', () => rateLimit({ limit: 9, window: '1h', count: 'failed' })],
-    ['actualCost', () => rateLimit({ limit: 9, window: '1h', actualCost: () => 0 })],
+    ['actualCost', () => rateLimit({ limit: 9, window: '1h', actualCost: responseCost(() => 0) })],
     ['delay', () => rateLimit({ limit: 9, window: '1h', delay: requestDelay({ after: 0, by: '1ms' }) })],
     ['concurrency', () => rateLimit({ policy: concurrency({ limit: 9, ttl: '1h' }) })],
     [
@@ -130,7 +137,7 @@ describe.each(ENGINES)('WebSockets of %s', (_engine, start) => {
 
   test.each<[string, object]>([
     ['count', { limit: 1, window: '1h', count: 'failed' }],
-    ['actualCost', { limit: 1, window: '1h', actualCost: () => 0 }],
+    ['actualCost', { limit: 1, window: '1h', actualCost: responseCost(() => 0) }],
     ['delay', { limit: 1, window: '1h', delay: requestDelay({ after: 0, by: '1ms' }) }],
     ['concurrency', { policy: concurrency({ limit: 1, ttl: '1h' }) }],
     ['a denial by an address', { limit: 1, window: '1h', block: ['127.0.0.1'] }],

@@ -1,3 +1,4 @@
+import type { ResponseCost } from '../../http/cost-source.js'
 import type { RateLimitOptions, RequestOptions } from '../../http/options.js'
 import type { LoginGuardOptions, LoginOptions } from '../../login/options.js'
 import type { ServerTypes } from '../../util/framework-types.js'
@@ -16,7 +17,8 @@ export function exchangeOptions<Subject>(
   return {
     ...others,
     ...(skip !== undefined && { skip: withSubject(skip) }),
-    ...(actualCost !== undefined && { actualCost: withFinished(actualCost) }),
+    // Its function gets the response from the writer.
+    ...(actualCost !== undefined && { actualCost: actualCost as ResponseCost<Subject, unknown> }),
     ...(count !== undefined && { count: typeof count === 'function' ? withResponse(count) : count }),
   }
 }
@@ -66,14 +68,4 @@ function withResponse<Subject, Result>(
 ): (subject: Subject, exchange: Exchange) => Result | false {
   if (typeof test !== 'function') return test
   return (subject, { response }) => response !== undefined && test(subject, response)
-}
-
-function withFinished<Subject, Result>(
-  use: (subject: Subject, response: Response) => Result,
-): (subject: Subject, exchange: Exchange) => Result {
-  if (typeof use !== 'function') return use
-  return (subject, { response }) => {
-    if (response === undefined) throw new Error('the exchange has no response')
-    return use(subject, response)
-  }
 }

@@ -20,6 +20,10 @@ export const fetchWriter: ResponseWriter<Exchange> = {
   }),
   reportedReader: fieldReader,
   recordDecision: recordInRoom,
+  responseOf({ response }) {
+    if (response === undefined) throw new Error('the exchange has no response')
+    return response
+  },
   headerNames: ({ headers }) => [...headers.keys()],
   getHeader: ({ headers, response }, name) => response?.headers.get(name) ?? headers.get(name),
   removeHeader: ({ headers }, name) => headers.delete(name),

@@ -1,6 +1,5 @@
 import { hasAmount } from '../../http/inherited-options.js'
-import { afterResponse } from '../../http/options.js'
-import { type GuardSteps, passRequest, requestSteps } from '../../http/request-steps.js'
+import { passRequest, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import { endUndecided } from '../../limiter/undecided.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
@@ -123,17 +122,18 @@ const ownerOf = ({ name }: Decoration): string => `RateLimit of ${name}`
 
 function handlerLimit(owner: string, given: InheritedOptions): HandlerLimit {
   const { exception, ...options } = given
-  const steps = requestSteps(owner, options, nestWriter, stepsOf(options))
+  const steps = settlingByStatus(requestSteps(owner, options, nestWriter))
   return { limiter: steps.limiter, pass: (req, res) => passRequest(steps, req, res, undefined), exception }
 }
 
-/** Applies the options that act after a response, if its status says how the request went. */
-function stepsOf(options: InheritedOptions): GuardSteps<object, NestResponse> {
-  const settle = afterResponse(options, nestWriter)
-  if (settle === undefined) return {}
+/** Has the options that act after a response do so only if its status says how the request went. */
+function settlingByStatus(steps: RequestSteps<object, NestResponse>): RequestSteps<object, NestResponse> {
+  const { onAllowed } = steps
+  if (onAllowed === undefined) return steps
   return {
+    ...steps,
     onAllowed(limiter, req, res, decision) {
-      if (hasStatus(req)) settle(limiter, req, res, decision)
+      if (hasStatus(req)) onAllowed(limiter, req, res, decision)
       else endUndecided(decision)
     },
   }

@@ -33,9 +33,10 @@ export type MakeRequestDelay<F extends FrameworkTypes> = {
   <Req = F['request']>(options: DelayOptions<Req>): RequestDelay<Req>
 }
 
-const TABLE = {
+/** A function, because bundles keep a constant that calls others. */
+const table = () => ({
   rows: { after: whole(0, Number.MAX_SAFE_INTEGER, 5), by: readBy, max: withDefault('10s', durationMs) },
-}
+})
 
 /**
  * Creates the delay of requests, for the option `delay`. Requests of clients that have used more than `after`
@@ -58,7 +59,7 @@ export function requestDelay<Req>(options: DelayOptions<Req>): RequestDelay<Req>
   const source: DelaySource & { readonly options: DelayOptions<Req> } = {
     options,
     read(owner, option) {
-      const delay = readOptions(`${owner}: ${option}`, options, TABLE)
+      const delay = readOptions(`${owner}: ${option}`, options, table())
       return {
         checkLimits: (limiterOwner, limits) => checkLimits(limiterOwner, delay.after, limits),
         charge: delayedCharge(delay),

@@ -5,7 +5,6 @@ import { callAt } from '../../util/call-at.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll } from '../../util/maybe-promise.js'
 import { unlessAborted } from '../../util/on-abort.js'
 import type { Access, ModeSwitch } from '../access-rules.js'
-import { refundReceipt } from '../adjust-receipt.js'
 import { releaseDecision } from '../concurrency/held-by-decision.js'
 import { chargeParts, type LimiterCore } from '../core.js'
 import {
@@ -17,6 +16,7 @@ import {
   receiptOf,
   unchargedDecision,
 } from '../decision.js'
+import { refundReceipt } from '../refund-receipt.js'
 import { readWaitOptions, type WaitOptions } from './wait-options.js'
 import type { KeyWait, Queue, Waiter } from './wait-queue.js'
 import { WaitQueues } from './wait-queues.js'

@@ -1,4 +1,13 @@
-import { byField, byIp, byUser, concurrency, type Limiter, memoryStore, type Store } from 'headgate'
+import {
+  byField,
+  byIp,
+  byUser,
+  concurrency,
+  type Limiter,
+  memoryStore,
+  responseCost,
+  type Store,
+} from 'headgate'
 import { customStore } from 'headgate/store'
 import type { RequestOptions } from '../../../src/http/options.js'
 import { headerOf } from '../../../src/keys/request.js'
@@ -69,7 +78,7 @@ export function makeScenarios(beforeCharge: () => Promise<void>, onLimiter: (lim
     fields: one({ key: byField('username') }),
     failed: one({ count: 'failed' }),
     successful: one({ count: 'successful' }),
-    metered: one({ limit: 10, actualCost: async (req) => Number(headerOf(req, 'x-cost')) }),
+    metered: one({ limit: 10, actualCost: responseCost(async (req) => Number(headerOf(req, 'x-cost'))) }),
     judged: one({ count: async (req) => headerOf(req, 'x-counts') === 'yes' }),
     hungUp: one({ count: 'failed' }),
     late: one({ count: 'failed', store: lateStore(beforeCharge), timeout: 20_000 }),

@@ -6,6 +6,8 @@ import { ROOT } from './run.js'
 
 const HTTP_TYPES = ['LoginGuard', 'LoginGuardOptions', 'RateLimitMiddleware', 'RateLimitOptions']
 const HTTP_VALUES = ['byUser', 'loginGuard', 'rateLimit']
+/** These, and what makes options, with callbacks for the requests of a framework. */
+const FRAMEWORK_VALUES = [...HTTP_VALUES, 'requestDelay', 'responseCost'].sort()
 
 /** The interface of the package. Whoever adds a name, or removes one, changes it here and in the docs. */
 const NAMES: Readonly<Record<string, ExportedNames>> = {
@@ -39,6 +41,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'quota',
       'rateLimit',
       'requestDelay',
+      'responseCost',
       'responseFor',
       'restoreMemory',
       'sharedSettings',
@@ -80,22 +83,22 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
     includesHttp: false,
   },
   'headgate/koa': {
-    values: [...HTTP_VALUES, 'requestDelay'],
+    values: FRAMEWORK_VALUES,
     types: HTTP_TYPES,
     includesHttp: true,
   },
   'headgate/hono': {
-    values: [...HTTP_VALUES, 'requestDelay'],
+    values: FRAMEWORK_VALUES,
     types: HTTP_TYPES,
     includesHttp: true,
   },
   'headgate/fetch': {
-    values: [...HTTP_VALUES, 'requestDelay'],
+    values: FRAMEWORK_VALUES,
     types: ['FetchInfo', 'FetchSubject', 'LoginGuard', 'LoginGuardOptions', 'RateLimit', 'RateLimitOptions'],
     includesHttp: true,
   },
   'headgate/fastify': {
-    values: ['byUser', 'default', 'loginGuard', 'rateLimit', 'rateLimitHook'],
+    values: [...FRAMEWORK_VALUES, 'default', 'rateLimitHook'].sort(),
     types: [
       'LoginGuard',
       'LoginGuardOptions',

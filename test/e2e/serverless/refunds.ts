@@ -1,4 +1,4 @@
-import { concurrency } from 'headgate'
+import { concurrency, responseCost } from 'headgate'
 
 /** An event of API Gateway (HTTP API). */
 export const eventFor = (status: number) => ({
@@ -25,7 +25,7 @@ export const eventFor = (status: number) => ({
 /** The limits under test, by the options that all frameworks have. */
 const WITHOUT_SUCCESSES = { limit: 2, window: '1h', count: 'failed' } as const
 const WITHOUT_FAILURES = { limit: 2, window: '1h', count: 'successful' } as const
-const BY_COST = { limit: 2, window: '1h', actualCost: () => 0 } as const
+const BY_COST = { limit: 2, window: '1h', actualCost: responseCost<unknown, unknown>(() => 0) } as const
 const AT_ONCE = { policy: concurrency({ limit: 1, ttl: '1h' }) }
 
 export type Options = typeof WITHOUT_SUCCESSES | typeof WITHOUT_FAILURES | typeof BY_COST | typeof AT_ONCE

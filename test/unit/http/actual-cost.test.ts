@@ -7,6 +7,7 @@ import {
   type RateLimited,
   type RateLimitOptions,
   rateLimit,
+  responseCost,
 } from 'headgate/http'
 import { closeServers, send, serve } from '../../support/http.js'
 import { until } from '../../support/servers/wait.js'
@@ -42,7 +43,9 @@ const LIMITS = [
   { name: 'tokens', limit: 1000, window: '1m', key: () => 'all', cost: 50 },
 ] as const
 
-const both = (actualCost: NonNullable<RateLimitOptions['actualCost']>) => ({ limits: LIMITS, actualCost })
+type CostOf = Parameters<typeof responseCost>[0]
+
+const both = (costOf: CostOf) => ({ limits: LIMITS, actualCost: responseCost(costOf) })
 
 test('with several limits, only limits whose units are returned change', async () => {
   const { server, left, errors } = await start(both(() => ({ tokens: 120 })))
@@ -52,7 +55,7 @@ test('with several limits, only limits whose units are returned change', async (
   expect(errors).toEqual([])
 })
 
-test.each<[NonNullable<RateLimitOptions['actualCost']>, RegExp]>([
+test.each<[CostOf, RegExp]>([
   [() => 120, /must be units by limit name, such as \{ tokens: 1210 \}, .*, got 120/],
   [() => ({ token: 120 }), /limits must be names of this limiter's limits, got "token"/],
   [() => ({ tokens: 1.5 }), /actualCost must be a whole number/],
@@ -60,16 +63,13 @@ test.each<[NonNullable<RateLimitOptions['actualCost']>, RegExp]>([
   [() => null as never, /must be units by limit name, .*, got null/],
   [() => 5n as never, /must be units by limit name, .*, got 5n/],
   [() => '5' as never, /must be units by limit name, .*, got "5"/],
-])(
-  'with several limits, a wrong result emits an error, and changes nothing: %p',
-  async (actualCost, message) => {
-    const { server, left, errors } = await start(both(actualCost))
-    await send(server)
-    await until('the error is emitted', async () => errors.length > 0)
-    expect(errors).toEqual([expect.stringMatching(message)])
-    expect(await left()).toEqual({ requests: 9, tokens: 950 })
-  },
-)
+])('with several limits, a wrong result emits an error, and changes nothing: %p', async (costOf, message) => {
+  const { server, left, errors } = await start(both(costOf))
+  await send(server)
+  await until('the error is emitted', async () => errors.length > 0)
+  expect(errors).toEqual([expect.stringMatching(message)])
+  expect(await left()).toEqual({ requests: 9, tokens: 950 })
+})
 
 describe('a client that hangs up before the response has finished', () => {
   /** Streams until the client has left, and then ends the response. */
@@ -79,17 +79,17 @@ describe('a client that hangs up before the response has finished', () => {
   }
 
   async function leftAfterHangUp(cost: number, handle = stream) {
-    const actualCost = jest.fn(() => cost)
+    const costOf = jest.fn(() => cost)
     const key = () => 'all'
     const { server, left } = await start(
-      { limit: 100, window: '1m', name: 'api', key, cost: 10, actualCost },
+      { limit: 100, window: '1m', name: 'api', key, cost: 10, actualCost: responseCost(costOf) },
       handle,
     )
     await new Promise<void>((resolve) => {
       const request = http.get(server, (response) => response.once('data', () => request.destroy()))
       request.once('close', resolve).once('error', () => {})
     })
-    await until('the cost is known', () => actualCost.mock.calls.length === 1)
+    await until('the cost is known', () => costOf.mock.calls.length === 1)
     await new Promise((resolve) => setImmediate(resolve)) // the memory store takes or refunds by then
     return left()
   }
@@ -112,8 +112,8 @@ describe('a client that hangs up before the response has finished', () => {
 })
 
 test.each<[string, RateLimitOptions]>([
-  ['of the limiter', { limit: 10, window: '1m', cost: 0, actualCost: () => 1 }],
-  ['of an entry', { limits: [{ limit: 10, window: '1m', cost: 0 }], actualCost: () => ({}) }],
+  ['of the limiter', { limit: 10, window: '1m', cost: 0, actualCost: responseCost(() => 1) }],
+  ['of an entry', { limits: [{ limit: 10, window: '1m', cost: 0 }], actualCost: responseCost(() => ({})) }],
 ])('a cost %s that is always allowed throws, because no request would ever be denied', (_whose, options) => {
   expect(() => rateLimit(options)).toThrow(
     'cost must be at least 1 with actualCost, got 0. A charge of 0 is always',

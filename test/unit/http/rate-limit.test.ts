@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { adjustments, createLimiter, memoryStore, tokenBucket } from 'headgate'
-import { rateLimit } from 'headgate/http'
+import { rateLimit, responseCost } from 'headgate/http'
 import type { Next } from '../../../src/http/options.js'
 import { promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
@@ -102,9 +102,8 @@ describe('the middleware’s own options:', () => {
     [{ skip: true }, 'skip must be a function, got true'],
     [{ skip: ['/health'] }, 'skip must be a function, got an array of 1'],
     [{ onDenied: 'slow down' }, 'onDenied must be a function, got a string'],
-    [{ actualCost: 5 }, 'actualCost must be a function, got a number'],
     [
-      { actualCost: () => 1, count: 'failed' },
+      { actualCost: responseCost(() => 1), count: 'failed' },
       'give either count or actualCost, not both. Return 0 from actualCost for requests that do not count.',
     ],
     [

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
 import { createLimiter, tokenBucket } from 'headgate'
 import type { ChargeResult, PartResult, Refund } from 'headgate/store'
-import { refundReceipt } from '../../../src/limiter/adjust-receipt.js'
 import {
   chargedParts,
   type Decision,
@@ -11,6 +10,7 @@ import {
   unchargedDecision,
 } from '../../../src/limiter/decision.js'
 import type { Apply, NamedPart } from '../../../src/limiter/receipt.js'
+import { refundReceipt } from '../../../src/limiter/refund-receipt.js'
 
 const policy = tokenBucket({ capacity: 10, refill: 10, every: '1m' })
 const part = (name: string, cost = 1) => {

@@ -170,6 +170,7 @@ const SHOWN: readonly (readonly [string, (given: never) => unknown])[] = [
     (window) => rateLimit({ ...enough, candidate: core.candidateLimits({ limit: 5, window }) }),
   ],
   ['requestDelay by', (by) => rateLimit({ ...enough, delay: core.requestDelay({ after: 1, by }) })],
+  ['responseCost', core.responseCost],
   ['waitFor limiter', (limiter) => headgate.waitFor(limiter, {} as never)],
   ['adjustments limiter', (limiter) => headgate.adjustments(limiter)],
 ]

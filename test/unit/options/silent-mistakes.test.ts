@@ -10,7 +10,7 @@ import Koa from 'koa'
 import request from 'supertest'
 
 const { ban, byField, byHeader, byIp, byRoute, byUser, concurrency, createLimiter, loginGuard } = headgate
-const { candidateLimits, memoryStore, rateLimit, slidingWindow, tokenBucket } = headgate
+const { candidateLimits, memoryStore, rateLimit, responseCost, slidingWindow, tokenBucket } = headgate
 
 const enough = { limit: 5, window: '1m' } as const
 const policy = slidingWindow(enough)
@@ -116,6 +116,16 @@ test.each<Mistake>([
     'delay: 500',
     () => rateLimit({ ...enough, delay: 500 as never }),
     "rateLimit: delay must be what requestDelay returns, got a number. Write delay: requestDelay({ after: 5, by: '500ms' }).",
+  ],
+  [
+    'a plain function as actualCost',
+    () => rateLimit({ ...enough, actualCost: (() => 1) as never }),
+    'rateLimit: actualCost must be what responseCost returns, got a function. Write actualCost: responseCost((req, res) => res.locals.tokens).',
+  ],
+  [
+    'responseCost(500)',
+    () => responseCost(500 as never),
+    'responseCost: costOf must be a function, got a number. Write responseCost((req, res) => res.locals.tokens).',
   ],
   // A factory that a framework calls.
   [

@@ -1,6 +1,12 @@
 import fastify, { type FastifyInstance, type RouteShorthandOptions } from 'fastify'
 import { slidingWindow } from 'headgate'
-import { byUser, type RateLimitPluginOptions, type RouteRateLimitOptions, rateLimit } from 'headgate/fastify'
+import {
+  byUser,
+  type RateLimitPluginOptions,
+  type RouteRateLimitOptions,
+  rateLimit,
+  responseCost,
+} from 'headgate/fastify'
 import { closeServers } from '../../../support/http.js'
 import { ONE, start, startWith, TWO } from './applications.js'
 
@@ -147,7 +153,7 @@ test('a second registration on the same application says what to write', async (
 
 test('a route with count inherits no actualCost, and the other way round', async () => {
   const { get } = await start(async (app) => {
-    await app.register(rateLimit, { ...TWO, actualCost: () => 2 })
+    await app.register(rateLimit, { ...TWO, actualCost: responseCost(() => 2) })
     app.get('/', { config: { rateLimit: { count: 'failed' } } }, () => 'hello')
   })
   const left = async () => (await get('/')).headers['x-ratelimit-remaining']
