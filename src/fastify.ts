@@ -11,6 +11,10 @@ import { responseCost as httpResponseCost, type MakeResponseCost } from './http/
 import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type * as http from './http.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
+import {
+  candidateLimits as limiterCandidateLimits,
+  type MakeCandidateLimits,
+} from './limiter/candidate/option.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export {
@@ -65,6 +69,25 @@ export type LoginGuardOptions = GuardOptions<FastifyTypes>
  * @function
  */
 export const byUser: MakeByUser<FastifyTypes> = httpByUser
+
+/**
+ * Creates limits to try beside those in force, for the option `candidate`. They deny no request, and
+ * `limiter.candidateReport()` says what they would have done. A limit without `key`, `cost` or `skip`
+ * inherits it from the limit in force with the same name. If there is none, it inherits it from the first
+ * limit.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { candidateLimits, rateLimit } from 'headgate/fastify'
+ *
+ * const app = fastify()
+ * const candidate = candidateLimits({ limit: 500, window: '1h' })
+ * await app.register(rateLimit, { limit: 1000, window: '1h', candidate })
+ * ```
+ * @function
+ */
+export const candidateLimits: MakeCandidateLimits<FastifyTypes> = limiterCandidateLimits
 
 /**
  * Creates the delay of requests, for the option `delay`. Requests of clients that have used more than `after`

@@ -9,6 +9,10 @@ import { responseCost as httpResponseCost, type MakeResponseCost } from './http/
 import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/delay/option.js'
 import type { RateLimitOptions as Options } from './http/options.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
+import {
+  candidateLimits as limiterCandidateLimits,
+  type MakeCandidateLimits,
+} from './limiter/candidate/option.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export type { RateLimit } from './adapters/fetch/handle.js'
@@ -76,3 +80,21 @@ export const requestDelay: MakeRequestDelay<FetchTypes> = httpRequestDelay
  * @function
  */
 export const responseCost: MakeResponseCost<FetchTypes> = httpResponseCost
+
+/**
+ * Creates limits to try beside those in force, for the option `candidate`. They deny no request, and
+ * `limiter.candidateReport()` says what they would have done. A limit without `key`, `cost` or `skip`
+ * inherits it from the limit in force with the same name. If there is none, it inherits it from the first
+ * limit.
+ *
+ * @example
+ * ```ts
+ * import { candidateLimits, rateLimit } from 'headgate/fetch'
+ *
+ * const candidate = candidateLimits({ limit: 500, window: '1h' })
+ * const limit = rateLimit({ limit: 1000, window: '1h', candidate })
+ * export const GET = (request: Request) => limit.handle(request, {}, () => new Response('hello'))
+ * ```
+ * @function
+ */
+export const candidateLimits: MakeCandidateLimits<FetchTypes> = limiterCandidateLimits

@@ -11,6 +11,10 @@ import { requestDelay as httpRequestDelay, type MakeRequestDelay } from './http/
 import type { RateLimitOptions as Options } from './http/options.js'
 import type * as http from './http.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
+import {
+  candidateLimits as limiterCandidateLimits,
+  type MakeCandidateLimits,
+} from './limiter/candidate/option.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export {
@@ -91,3 +95,22 @@ export const requestDelay: MakeRequestDelay<HonoTypes> = httpRequestDelay
  * @function
  */
 export const responseCost: MakeResponseCost<HonoTypes> = httpResponseCost
+
+/**
+ * Creates limits to try beside those in force, for the option `candidate`. They deny no request, and
+ * `limiter.candidateReport()` says what they would have done. A limit without `key`, `cost` or `skip`
+ * inherits it from the limit in force with the same name. If there is none, it inherits it from the first
+ * limit.
+ *
+ * @example
+ * ```ts
+ * import { candidateLimits, rateLimit } from 'headgate/hono'
+ * import { Hono } from 'hono'
+ *
+ * const app = new Hono()
+ * const candidate = candidateLimits({ limit: 500, window: '1h' })
+ * app.use(rateLimit({ limit: 1000, window: '1h', candidate }))
+ * ```
+ * @function
+ */
+export const candidateLimits: MakeCandidateLimits<HonoTypes> = limiterCandidateLimits

@@ -7,6 +7,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { NodeTypes, RateLimitOptions as Options } from './http/options.js'
 import * as keys from './keys/by-user.js'
+import {
+  candidateLimits as limiterCandidateLimits,
+  type MakeCandidateLimits,
+} from './limiter/candidate/option.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
 
 export { responseCost } from './http/actual-cost/option.js'
@@ -22,7 +26,6 @@ export { foldName } from './keys/name.js'
 export { adjustments } from './limiter/adjust-limiter.js'
 export type { CandidateMessage } from './limiter/candidate/candidate.js'
 export type { CandidateReport } from './limiter/candidate/candidate-report.js'
-export { candidateLimits } from './limiter/candidate/option.js'
 export type { DecisionMessage } from './limiter/charge-limits.js'
 export { concurrency } from './limiter/concurrency/policy.js'
 export { createLimiter } from './limiter/create-limiter.js'
@@ -93,3 +96,23 @@ export type LoginGuardOptions<
  * @function
  */
 export const byUser: keys.MakeByUser<NodeTypes> = keys.byUser
+
+/**
+ * Creates limits to try beside those in force, for the option `candidate`. They deny no request, and
+ * `limiter.candidateReport()` says what they would have done. A limit without `key`, `cost` or `skip`
+ * inherits it from the limit in force with the same name. If there is none, it inherits it from the first
+ * limit.
+ *
+ * @example
+ * ```ts
+ * import { candidateLimits, rateLimit, slidingWindow } from 'headgate/http'
+ *
+ * const api = rateLimit({
+ *   limit: 1000,
+ *   window: '1h',
+ *   candidate: candidateLimits({ policy: slidingWindow({ limit: 500, window: '1h' }) }),
+ * })
+ * ```
+ * @function
+ */
+export const candidateLimits: MakeCandidateLimits<NodeTypes> = limiterCandidateLimits

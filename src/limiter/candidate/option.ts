@@ -1,8 +1,24 @@
+import type { Policy } from '../../policies/policy.js'
+import type { FrameworkTypes } from '../../util/framework-types.js'
 import { readCandidate } from '../candidate-options.js'
 import { CANDIDATE, type CandidateLimits, type CandidateSource } from '../candidate-source.js'
 import type { CandidateOptions } from '../options.js'
 import { createCandidate } from './candidate.js'
 import { withKeysOf } from './inherited-keys.js'
+
+/** Limits that ask no function, which fit each limiter. */
+type FixedLimits = CandidateOptions<unknown> & {
+  readonly key?: undefined
+  readonly cost?: number
+  readonly policy?: Policy
+  readonly limits?: undefined
+}
+
+/** The type of `candidateLimits` in a framework. Without annotations, callbacks take the framework's requests. */
+export type MakeCandidateLimits<F extends FrameworkTypes> = {
+  (options: FixedLimits): CandidateLimits<unknown>
+  <Subject = F['request']>(options: CandidateOptions<Subject>): CandidateLimits<Subject>
+}
 
 /**
  * Creates limits to try beside those in force, for the option `candidate`. They deny no request, and

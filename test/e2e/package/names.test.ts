@@ -7,7 +7,7 @@ import { ROOT } from './run.js'
 const HTTP_TYPES = ['LoginGuard', 'LoginGuardOptions', 'RateLimitMiddleware', 'RateLimitOptions']
 const HTTP_VALUES = ['byUser', 'loginGuard', 'rateLimit']
 /** These, and what makes options, with callbacks for the requests of a framework. */
-const FRAMEWORK_VALUES = [...HTTP_VALUES, 'requestDelay', 'responseCost'].sort()
+const FRAMEWORK_VALUES = [...HTTP_VALUES, 'candidateLimits', 'requestDelay', 'responseCost'].sort()
 
 /** The interface of the package. Whoever adds a name, or removes one, changes it here and in the docs. */
 const NAMES: Readonly<Record<string, ExportedNames>> = {

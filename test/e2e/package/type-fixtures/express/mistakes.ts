@@ -8,6 +8,7 @@ import {
   type RateLimitOptions,
   rateLimit,
   requestDelay,
+  responseCost,
 } from 'headgate'
 
 const limit = { limit: 2, window: '1h' } as const
@@ -38,6 +39,8 @@ export const ofOptions = [
   () => rateLimit({ ...limit, candidate: limit }),
   // @ts-expect-error delay: what requestDelay returns
   () => rateLimit({ ...limit, delay: limit }),
+  // @ts-expect-error actualCost: what responseCost returns
+  () => rateLimit({ ...limit, actualCost: () => 1 }),
   // @ts-expect-error rateLimit: options are required
   () => rateLimit(),
   // @ts-expect-error feild: there is no such option
@@ -69,6 +72,10 @@ export const ofCallbacks = [
   () => rateLimit({ ...limit, key: byUser((req) => req.usr) }),
   // @ts-expect-error usr: requests have no such property
   () => rateLimit({ ...limit, delay: requestDelay({ after: 1, by: (_used, req) => req.usr }) }),
+  // @ts-expect-error locls: responses have no such property
+  () => rateLimit({ ...limit, actualCost: responseCost((_req, res) => res.locls.tokens) }),
+  // @ts-expect-error usr: requests have no such property
+  () => rateLimit({ ...limit, candidate: candidateLimits({ ...limit, key: (req) => req.usr }) }),
   // @ts-expect-error usr: requests have no such property
   () => rateLimit({ limits: [{ limit: 2, window: '1m', key: (req) => req.usr }] }),
   // @ts-expect-error locls: responses have no such property

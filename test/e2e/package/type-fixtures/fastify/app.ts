@@ -4,9 +4,12 @@ import plugin, {
   byField,
   byRoute,
   byUser,
+  candidateLimits,
   loginGuard,
   rateLimit,
   rateLimitHook,
+  requestDelay,
+  responseCost,
   slidingWindow,
 } from 'headgate/fastify'
 
@@ -22,6 +25,14 @@ await app.register(rateLimit, {
     request.log.info({ retryAfterMs })
     return reply.code(429).send({ error: 'slow down' })
   },
+})
+
+await app.register(rateLimit, {
+  limit: 100,
+  window: '1m',
+  candidate: candidateLimits({ limit: 9, window: '1m', key: (request) => request.url }),
+  delay: requestDelay({ after: 50, by: (used, request) => used * request.url.length }),
+  actualCost: responseCost((request, reply) => (request.is404 ? 1 : reply.statusCode)),
 })
 
 // As a module, whose default export is the plugin.

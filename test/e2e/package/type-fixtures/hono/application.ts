@@ -5,6 +5,7 @@ import {
   byIp,
   byRoute,
   byUser,
+  candidateLimits,
   createLimiter,
   type Decision,
   type LoginGuardOptions,
@@ -12,6 +13,8 @@ import {
   type RateLimitMiddleware,
   type RateLimitOptions,
   rateLimit,
+  requestDelay,
+  responseCost,
   tokenBucket,
 } from 'headgate/hono'
 import { type Context, Hono } from 'hono'
@@ -31,6 +34,17 @@ const guard = loginGuard({
   address: byUser((c) => c.req.header('x-user'), { anonymous: byIp() }),
   succeeded: (c, response) => response.status === 204 && c.req.path === '/login',
   onDenied: (c) => c.text('wait', 429),
+})
+
+export const imported = rateLimit({
+  ...limit,
+  candidate: candidateLimits({
+    ...limit,
+    key: (c) => c.req.header('x-api-key'),
+    cost: (c) => c.req.path.length,
+  }),
+  delay: requestDelay({ after: 1, by: (used, c) => used * c.req.path.length }),
+  actualCost: responseCost((c, response) => c.req.path.length + response.status),
 })
 
 const app = new Hono()
@@ -84,6 +98,12 @@ export const mistakes = [
   () => rateLimit({ ...limit, skip: (c) => c.isAdmin() }),
   // @ts-expect-error: there is no response yet
   () => rateLimit({ ...limit, skip: (_c, response) => response.ok }),
+  // @ts-expect-error: contexts have no such property
+  () => rateLimit({ ...limit, candidate: candidateLimits({ ...limit, key: (c) => c.plan }) }),
+  // @ts-expect-error: contexts have no such property
+  () => rateLimit({ ...limit, candidate: candidateLimits({ limits: [{ ...limit, key: (c) => c.plan }] }) }),
+  // @ts-expect-error: responses have no such property
+  () => rateLimit({ ...limit, actualCost: responseCost((_c, response) => response.tokens) }),
   // @ts-expect-error: a response is missing
   () => rateLimit({ ...limit, onDenied: () => undefined }),
   // @ts-expect-error: there is no such option

@@ -2,6 +2,7 @@
 import {
   byIp,
   byUser,
+  candidateLimits,
   type Decision,
   type FetchInfo,
   type FetchSubject,
@@ -12,6 +13,8 @@ import {
   type RateLimit,
   type RateLimitOptions,
   rateLimit,
+  requestDelay,
+  responseCost,
 } from 'headgate/fetch'
 
 interface Info extends FetchInfo {
@@ -70,3 +73,17 @@ export const mistakes = [
   // @ts-expect-error a response is missing
   () => rateLimit({ limit: 2, window: '1m', onDenied: () => undefined }),
 ]
+
+export const imported = rateLimit({
+  limit: 2,
+  window: '1m',
+  candidate: candidateLimits({ limit: 2, window: '1m', key: ({ request }) => request.url }),
+  delay: requestDelay({ after: 1, by: (used, { request }) => used * request.url.length }),
+  actualCost: responseCost(({ request }, response) => request.url.length + response.status),
+})
+export const importedForInfo = rateLimit<Info>({
+  limit: 2,
+  window: '1m',
+  candidate: candidateLimits({ limit: 2, window: '1m', key: ({ tenant }: FetchSubject<Info>) => tenant }),
+  actualCost: responseCost(({ tenant }: FetchSubject<Info>, response) => tenant.length + response.status),
+})

@@ -4,6 +4,7 @@ import {
   byIp,
   byRoute,
   byUser,
+  candidateLimits,
   createLimiter,
   type Decision,
   type LoginGuardOptions,
@@ -11,11 +12,24 @@ import {
   type RateLimitMiddleware,
   type RateLimitOptions,
   rateLimit,
+  requestDelay,
+  responseCost,
   tokenBucket,
 } from 'headgate/koa'
 import Koa, { type Context, type ParameterizedContext } from 'koa'
 
 const limit = { limit: 2, window: '1h' } as const
+
+export const imported = rateLimit({
+  ...limit,
+  candidate: candidateLimits({
+    ...limit,
+    key: (ctx) => ctx.get('x-api-key'),
+    cost: (ctx) => ctx.path.length,
+  }),
+  delay: requestDelay({ after: 1, by: (used, ctx) => used * ctx.path.length }),
+  actualCost: responseCost((ctx, response) => ctx.path.length + response.status),
+})
 
 const limiter = rateLimit({
   ...limit,
