@@ -48,12 +48,14 @@ test.each(MAKE_AGAIN)('the policy of %s has this spec and signature, and decides
       expect(dataOf(parsed)).toEqual(dataOf(policy))
       let nowMs = startMs
       let state: readonly number[] | undefined
-      for (const take of trace) {
+      const steps = trace.map((take) => {
         nowMs += waitMs(policy, take)
         const step = policy.take(state, nowMs, costOf(policy, take))
-        expect(parsed.take(state, nowMs, costOf(policy, take))).toEqual(step)
+        const ofParsed = parsed.take(state, nowMs, costOf(policy, take))
         state = step.next ?? state
-      }
+        return { step, ofParsed }
+      })
+      expect(steps.map(({ ofParsed }) => ofParsed)).toEqual(steps.map(({ step }) => step))
     }),
   )
 })
