@@ -16,12 +16,12 @@ const FAKES: Readonly<Record<string, () => void | Promise<void>>> = {
   },
 }
 
-async function main([way = '', redisUrl = '', memcachedUrl = '']: readonly string[]): Promise<void> {
+async function main([way = '', redisUrl = '', memcachedUrl = '', limit]: readonly string[]): Promise<void> {
   const redis = await connect(redisUrl)
   const memcached = Client.create(memcachedUrl, { timeout: 30 })
   await memcached.stats()
   await FAKES[way]?.()
-  const allowed = await chargeStores({ redis, memcached })
+  const allowed = await chargeStores({ redis, memcached }, Number(limit))
   process.stdout.write(JSON.stringify(allowed), () => process.exit())
 }
 

@@ -9,29 +9,30 @@ export interface Clients {
   readonly memcached: Client
 }
 
-/**
- * Each store has this many units, and gets two bursts of twice as many charges: more than memcached is sent in
- * one turn.
- */
+/** Twice as many charges are more than memcached is sent in one turn. */
 export const LIMIT = 1100
 
 /**
- * Imports the package, charges one store of each technique, and returns how many charges each allowed. Changes
- * settings as well, and returns how many overrides they have.
+ * Imports the package, charges one store of each technique, and returns how many charges each allowed. Each
+ * store has `limit` units, and gets two bursts of twice as many charges. Changes settings as well, and returns
+ * how many overrides they have.
  */
-export async function chargeStores({ redis, memcached }: Clients): Promise<Record<string, number>> {
+export async function chargeStores(
+  { redis, memcached }: Clients,
+  limit = LIMIT,
+): Promise<Record<string, number>> {
   const { createLimiter, fixedWindow, leased, tokenBucket } = await import('headgate')
   const { redisStore } = await import('headgate/redis')
   const { memcachedStore } = await import('headgate/memcached')
   const { compareAndSwapStore } = await import('headgate/store')
-  const bucket = tokenBucket({ capacity: LIMIT, refill: 1, every: '1h' })
-  const window = fixedWindow({ limit: LIMIT, window: '1000d' })
+  const bucket = tokenBucket({ capacity: limit, refill: 1, every: '1h' })
+  const window = fixedWindow({ limit, window: '1000d' })
 
   async function allowedBy(name: string, policy: Policy, store: Store): Promise<number> {
     const limiter = createLimiter({ name, policy, key: String, store, timeout: 20_000, onStoreError: 'deny' })
     let allowed = 0
     for (let burst = 0; burst < 2; burst++) {
-      const charges = Array.from({ length: 2 * LIMIT }, () => limiter.charge('ada'))
+      const charges = Array.from({ length: 2 * limit }, () => limiter.charge('ada'))
       for (const decision of await Promise.all(charges)) if (decision.allowed) allowed++
     }
     limiter.close()

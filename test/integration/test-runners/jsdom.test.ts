@@ -14,7 +14,7 @@ import { until } from '../../support/servers/wait.js'
 import { connections } from '../memcached/clients.js'
 import { useRedis } from '../redis/use-redis.js'
 import { chargeStores } from './charge-stores.js'
-import { WHOLE_LIMITS } from './whole-limits.js'
+import { wholeLimits } from './whole-limits.js'
 
 // Projects with a frontend often test their servers where jsdom replaces globals of Node.js, and lacks others.
 
@@ -38,7 +38,7 @@ test('the globals are those of jsdom', () => {
 })
 
 test('stores decide', async () => {
-  expect(await chargeStores({ redis: redis.client, memcached: open(server.url) })).toEqual(WHOLE_LIMITS)
+  expect(await chargeStores({ redis: redis.client, memcached: open(server.url) })).toEqual(wholeLimits())
 })
 
 test.each<[string, (res: express.Response) => unknown]>([
