@@ -27,10 +27,10 @@ export default {
       transform: {
         '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
       },
+      resolver: '<rootDir>/test/support/resolver.cjs',
       moduleNameMapper: {
         '^headgate$': '<rootDir>/src/index.ts',
         '^headgate/(.*)$': '<rootDir>/src/$1.ts',
-        '^(\\.{1,2}/.*)\\.js$': '$1',
       },
       testMatch: tests.map((path) => `<rootDir>/${path}{.test.ts,/**/*.test.ts}`),
       testPathIgnorePatterns: ['\\.alone\\.test\\.ts$'],
