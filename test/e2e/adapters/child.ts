@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { bundleSources } from '../../support/servers/bundle.js'
 import type { Running } from './application.js'
 
 const ROOT = join(__dirname, '../../..')
@@ -11,12 +12,13 @@ const ROOT = join(__dirname, '../../..')
  * calls `announce` with what `application.listen` returns.
  */
 export async function startChild(module: string): Promise<Running> {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, module)], {
+  const program = await bundleSources(join(__dirname, module))
+  const child = spawn(process.execPath, [program.path], {
     cwd: ROOT,
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   })
-  const exited = once(child, 'exit')
+  const exited = once(child, 'exit').finally(program.remove)
   for await (const line of createInterface(child.stdout)) {
     if (!line.startsWith('{')) continue
     return {

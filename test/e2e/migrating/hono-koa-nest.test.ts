@@ -11,6 +11,7 @@ import { Redis } from 'ioredis'
 import Koa, { type Middleware } from 'koa'
 import koaRateLimit from 'koa-ratelimit'
 import { closeServers, closeWithServers, send, serve } from '../../support/http.js'
+import { bundleSources } from '../../support/servers/bundle.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
@@ -128,8 +129,9 @@ testBox('hono-rate-limiter', {
 
 /** What the applications of `nest-child.ts` respond; Nest is ESM only. */
 async function nestResults(): Promise<Record<string, unknown>> {
-  const args = ['--import', 'tsx', join(__dirname, 'nest-child.ts')]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: join(__dirname, '../../..') })
+  const program = await bundleSources(join(__dirname, 'nest-child.ts'))
+  const running = promisify(execFile)(process.execPath, [program.path], { cwd: join(__dirname, '../../..') })
+  const { stdout } = await running.finally(program.remove)
   return JSON.parse(stdout)
 }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { bundleSources } from '../../support/servers/bundle.js'
 import type { Running } from '../adapters/application.js'
 
 type Ports = Pick<Running, 'port' | 'signalPort'>
@@ -18,12 +19,13 @@ export interface NestServer {
 
 /** Starts the applications. */
 export async function startServer(): Promise<NestServer> {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'server.ts')], {
+  const program = await bundleSources(join(__dirname, 'server.ts'))
+  const child = spawn(process.execPath, [program.path], {
     cwd: join(__dirname, '../../..'),
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   })
-  const exited = once(child, 'exit')
+  const exited = once(child, 'exit').finally(program.remove)
   for await (const line of createInterface(child.stdout)) {
     if (!line.startsWith('{')) continue
     return {

@@ -1,15 +1,16 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { bundleSources } from '../../support/servers/bundle.js'
 import { nodeOf } from '../package/nodes.js'
 import type { Outcome } from './run.js'
 
 /** Runs all visits on this major of Node.js: in a process of its own, because Nest is ESM only. */
 export async function outcomesOn(major: string): Promise<[string, Outcome][]> {
   const { path } = await nodeOf(major)
-  const { stdout } = await promisify(execFile)(path, ['--import', 'tsx', resolve('test/e2e/resets/run.ts')], {
-    maxBuffer: 2 ** 24,
-  })
+  const program = await bundleSources(resolve('test/e2e/resets/run.ts'))
+  const running = promisify(execFile)(path, [program.path], { maxBuffer: 2 ** 24 })
+  const { stdout } = await running.finally(program.remove)
   return Object.entries(JSON.parse(stdout))
 }
 

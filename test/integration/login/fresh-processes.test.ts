@@ -14,6 +14,7 @@ import * as ofFastify from 'headgate/fastify'
 import * as ofKoa from 'headgate/koa'
 import { redisStore } from 'headgate/redis'
 import Koa, { type Middleware } from 'koa'
+import { bundleSources } from '../../support/servers/bundle.js'
 import { listenForWarnings } from '../../support/warnings.js'
 import { useRedis } from '../redis/use-redis.js'
 import { FRESH_PROCESSES, freshOptions } from './fresh-options.js'
@@ -148,8 +149,8 @@ describe.each(LAYOUTS)('behind %s', (name, start) => {
 test.each(ways)(
   'behind Nest, fresh processes lock no user out, with the path %s',
   async (path) => {
-    const args = ['--import', 'tsx', join(__dirname, 'fresh-nest.ts'), redis.server.url, path ?? '']
-    const child = spawn(process.execPath, args, {
+    const program = await bundleSources(join(__dirname, 'fresh-nest.ts'))
+    const child = spawn(process.execPath, [program.path, redis.server.url, path ?? ''], {
       cwd: join(__dirname, '../../..'),
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, NODE_NO_WARNINGS: '1' },
@@ -161,6 +162,7 @@ test.each(ways)(
     } finally {
       child.kill()
       await exited
+      await program.remove()
     }
   },
   120_000,

@@ -2,15 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { bundleSources } from '../../../support/servers/bundle.js'
 import type { Site, SiteOf } from './login.js'
 
 async function start(platform: 'express' | 'fastify'): Promise<Site> {
-  const server = resolve('test/tools/attacks/adapters/nest-server.ts')
-  const child = spawn(process.execPath, ['--import', 'tsx', server, platform], {
+  const program = await bundleSources(resolve('test/tools/attacks/adapters/nest-server.ts'))
+  const child = spawn(process.execPath, [program.path, platform], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   })
-  const exited = once(child, 'exit')
+  const exited = once(child, 'exit').finally(program.remove)
   for await (const line of createInterface(child.stdout)) {
     const close = async () => {
       child.kill()
