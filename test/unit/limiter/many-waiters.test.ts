@@ -3,10 +3,19 @@ import { promisify } from 'node:util'
 import { createLimiter, fixedWindow } from 'headgate'
 import { lateStore, promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
+import { type Bundle, bundle } from '../../support/servers/bundle.js'
 
 /** One key may take half of 10,000 places. */
 const MAX_WAITERS = 5000
 const MAX_BYTES_PER_WAITER = 8192
+
+let headgate: Bundle
+
+beforeAll(async () => {
+  headgate = await bundle('src/index.ts')
+})
+
+afterAll(() => headgate?.remove())
 
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 
@@ -15,8 +24,8 @@ const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 
  * worker, such as an AsyncLocalStorage, adds to the memory and the time of every promise.
  */
 async function runProgram(program: string): Promise<Record<string, unknown>> {
-  const code = `import { createLimiter, fixedWindow } from 'headgate'\n${program}`
-  const args = ['--expose-gc', '--import', 'tsx', '--input-type=module', '--eval', code]
+  const code = `import { createLimiter, fixedWindow } from ${JSON.stringify(headgate.path)}\n${program}`
+  const args = ['--expose-gc', '--input-type=module', '--eval', code]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   return JSON.parse(stdout)
 }

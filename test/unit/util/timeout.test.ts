@@ -1,10 +1,18 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDeadline, createDeadlines, TimeoutError, timeout } from '../../../src/util/timeout.js'
+import { type Bundle, bundle } from '../../support/servers/bundle.js'
 
 const TIMEOUT_MS = 100
 
+/** For programs that run in a process of their own. */
+let source: Bundle
+
+beforeAll(async () => {
+  source = await bundle('src/util/timeout.ts')
+})
+
+afterAll(() => source?.remove())
 beforeEach(() => jest.useFakeTimers())
 afterEach(() => jest.useRealTimers())
 
@@ -98,14 +106,14 @@ test('a deadline that starts another when it expires leaves one timer', async ()
 test('a deadline that throws when it expires does not stop the others', async () => {
   jest.useRealTimers()
   const program = [
-    `import { createDeadline, createDeadlines } from ${JSON.stringify(join(__dirname, '../../../src/util/timeout.ts'))}`,
+    `import { createDeadline, createDeadlines } from ${JSON.stringify(source.path)}`,
     "process.on('uncaughtException', ({ message }) => console.log(message))",
     'const deadlines = createDeadlines(5)',
     "deadlines.start(createDeadline(() => { throw new Error('of a listener') }))",
     "deadlines.start(createDeadline(() => { console.log('expired'); process.exit() }))",
     'setInterval(() => undefined, 1000)',
   ].join('\n')
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
+  const args = ['--input-type=module', '--eval', program]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   expect(stdout).toBe('of a listener\nexpired\n')
 })
@@ -120,13 +128,12 @@ test('an answer that arrived while the process was busy is in time', async () =>
 
 test('no timer keeps the process running', async () => {
   jest.useRealTimers()
-  const module = JSON.stringify(join(__dirname, '../../../src/util/timeout.ts'))
   const program = [
-    `import { timeout } from ${module}`,
+    `import { timeout } from ${JSON.stringify(source.path)}`,
     'timeout(60_000)(new Promise(() => undefined))',
     "process.on('exit', () => console.log('it ends'))",
   ].join(';')
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', program]
+  const args = ['--input-type=module', '--eval', program]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 })
   expect(stdout).toBe('it ends\n')
 })

@@ -19,7 +19,7 @@ import { CLOCK, IN_TRANSACTION, LOCK_WAIT, ROLLBACK } from './statements.js'
 export function singleCharge(table: string): NonNullable<Dialect<MysqlConnection>['chargeEach']> {
   const select = `SELECT (SELECT state FROM ${table} WHERE \`key\` = ?), ${CLOCK}, @@autocommit`
   const insert = `${LOCK_WAIT}INSERT INTO ${table} (state, expires_at, \`key\`) VALUES (?, ?, ?)`
-  const update = `${LOCK_WAIT}UPDATE ${table} SET state = ?, expires_at = ? WHERE \`key\` = ? AND state = ?`
+  const update = `${LOCK_WAIT}UPDATE ${table} SET state = ?, expires_at = GREATEST(expires_at, ?) WHERE \`key\` = ? AND state = ?`
 
   /** Returns whether the row was unchanged. */
   async function swap(connection: MysqlConnection, before: State | undefined, values: unknown[]) {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { consecutive, fixedWindow, memoryStore, type Policy, slidingWindow, tokenBucket } from 'headgate'
+import { bundle } from '../../../support/servers/bundle.js'
 import { chargeStore, takeOne } from '../../../support/store-calls.js'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -88,8 +89,9 @@ test('charging sets no timer', async () => {
 })
 
 test('a store keeps no resource that would hold the process open', async () => {
+  const headgate = await bundle('src/index.ts')
   const script = `
-    import { memoryStore, tokenBucket } from './src/index.ts'
+    import { memoryStore, tokenBucket } from ${JSON.stringify(headgate.path)}
     const policy = tokenBucket({ capacity: 3, refill: 3, every: '30d' })
     const before = process.getActiveResourcesInfo().sort()
     globalThis.store = memoryStore({ maxKeys: 10 })
@@ -98,7 +100,8 @@ test('a store keeps no resource that would hold the process open', async () => {
     const after = process.getActiveResourcesInfo().sort()
     console.log(JSON.stringify(before) === JSON.stringify(after) ? 'nothing left' : after)
   `
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 25_000 })
+  const args = ['--input-type=module', '--eval', script]
+  const running = promisify(execFile)(process.execPath, args, { timeout: 25_000 })
+  const { stdout } = await running.finally(headgate.remove)
   expect(stdout).toBe('nothing left\n')
 })
