@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Job, Queue, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { firstMessage } from '../../support/first-message.js'
+import { bundleSources } from '../../support/servers/bundle.js'
 import { type RedisServer, startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
 import { writeRecipe } from './recipe.js'
@@ -51,10 +52,11 @@ test('BullMQ: jobs over the limit of their tenant wait, and those of others do n
 test('node:cluster: four processes share one limit', async () => {
   const { file, remove } = writeRecipe('Several processes: node:cluster and PM2')
   cleanups.push(remove)
-  const primary = fork(join(__dirname, 'cluster-primary.ts'), [file], {
-    execArgv: ['--import', 'tsx'],
-    env: process.env,
-  })
+  const sources = [join(__dirname, 'cluster-primary.ts'), join(__dirname, 'cluster-worker.ts'), file]
+  const programs = await Promise.all(sources.map(bundleSources))
+  cleanups.push(...programs.map((each) => each.remove))
+  const [program = '', ...args] = programs.map(({ path }) => path)
+  const primary = fork(program, args, { env: process.env })
   cleanups.push(() => stop(primary))
   const port: number = await firstMessage(primary)
   const statuses: number[] = []
