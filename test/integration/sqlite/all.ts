@@ -2,3 +2,4 @@
 import './conformance.js'
 import './durability.js'
 import './failures.js'
+import './page.js'
