@@ -17,6 +17,8 @@ import { lateStore, promisingStore } from '../../support/fault-stores.js'
 import { nextTurn } from '../../support/next-turn.js'
 import { storeOf } from '../../support/store-of.js'
 
+afterEach(() => jest.useRealTimers())
+
 const key = (id: string) => id
 /** A limit that is exhausted for an hour after so many units. */
 const hourly = (limit: number) => fixedWindow({ limit, window: '1h', startsAt: 'first-request' })
@@ -233,12 +235,19 @@ describe('maxWaitMs', () => {
   })
 
   test('a charge is denied as soon as one ahead leaves it no time, and those behind go on waiting', async () => {
-    const limiter = createLimiter({ policy: oneEvery(60), key })
+    jest.useFakeTimers()
+    const store = memoryStore({ clock: () => performance.now() })
+    const limiter = createLimiter({ policy: oneEvery(60), key, store })
     await limiter.charge('a')
     const order: number[] = []
     const waits = [500, 80, 500].map((maxWaitMs, i) =>
       limiter.waitFor('a', { maxWait: `${maxWaitMs}ms` }).finally(() => order.push(i)),
     )
+    await jest.advanceTimersByTimeAsync(59)
+    expect(order).toEqual([])
+    await jest.advanceTimersByTimeAsync(1)
+    expect(order).toEqual([0, 1]) // 60 ms later would be too late for the second
+    await jest.advanceTimersByTimeAsync(60)
     const [first, second, third] = await Promise.all(waits)
     expect(order).toEqual([0, 1, 2])
     expect([first?.allowed, third?.allowed]).toEqual([true, true])
