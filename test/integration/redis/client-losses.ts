@@ -8,7 +8,7 @@ import { chargingProcess, endAt } from '../../support/charging-processes.js'
 import { type Bundle, bundle } from '../../support/servers/bundle.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { type RedisServer, startRedisNode } from '../../support/servers/redis-node.js'
-import { lossesOf, type RecordLosses, type Tally } from '../../support/tally.js'
+import { lossesOf, type RecordLosses, sumOf, type Tally, unknownIn } from '../../support/tally.js'
 import { connect } from './connect.js'
 import { glidePath } from './glide.js'
 import { POLICY } from './loss-process.js'
@@ -23,8 +23,21 @@ export async function killAndRestart(server: RedisServer): Promise<void> {
   await server.restart()
 }
 
+type Fail = () => Promise<unknown>
+
+/** After this many runs, surely one failure has met a charge in flight. */
+const MAX_RUNS = 10
+
+/** Has processes charge while something fails, one after the other until the outcome of a charge is unknown. */
+export async function chargeAmid(start: () => ChildProcess, fail: Fail): Promise<Tally> {
+  let tally = await chargeAmidFive(start, fail)
+  for (let runs = 1; unknownIn(tally) === 0 && runs < MAX_RUNS; runs++)
+    tally = sumOf([tally, await chargeAmidFive(start, fail)])
+  return tally
+}
+
 /** Has a process charge while something fails five times. */
-export async function chargeAmid(start: () => ChildProcess, fail: () => Promise<unknown>): Promise<Tally> {
+async function chargeAmidFive(start: () => ChildProcess, fail: Fail): Promise<Tally> {
   const charging = chargingProcess(start())
   await charging.reports(({ allowed }) => allowed > 0)
   for (let i = 0; i < 5; i++) {
@@ -44,9 +57,9 @@ export async function countedIn({ url }: RedisServer): Promise<number> {
   return POLICY.limit - left
 }
 
-type Fail = (start: () => ChildProcess, server: RedisServer) => Promise<Tally>
+type ChargeAmid = (start: () => ChildProcess, server: RedisServer) => Promise<Tally>
 
-const FAILURES: Readonly<Record<string, Fail>> = {
+const FAILURES: Readonly<Record<string, ChargeAmid>> = {
   'processes killed': (start) => endAt('kill', start, [1000, 2000, 3000]),
   'connections cut, replies lost': (start, server) =>
     chargeAmid(start, () => server.cli('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')),
