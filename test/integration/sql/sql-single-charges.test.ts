@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Policy } from 'headgate'
+import { type Policy, tokenBucket } from 'headgate'
 import type { SqlStore } from 'headgate/postgres'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { allowedCount, part, remainingOf } from '../../../src/testing/conformance/store-calls.js'
@@ -56,6 +56,17 @@ describe.each(DATABASES)('on %s', (_name, kind) => {
       await pool.end()
     },
   )
+
+  test('a single charge at a faster rate does not let a row expire earlier', async () => {
+    const { store, pool, table } = await database.makeStore()
+    const expiryAfter = async (every: string) => {
+      const policy = tokenBucket({ capacity: 50, refill: 50, every })
+      expect(await chargeStore(store, [[part('key', policy)]])).toMatchObject([{ allowed: true }])
+      return Number((await pool.run(`SELECT expires_at FROM ${table}`))[0]?.expires_at)
+    }
+    const expiresAtS = await expiryAfter('1000d')
+    expect(await expiryAfter('1h')).toBe(expiresAtS)
+  })
 
   test('of charges of two keys that meet on one, each takes both or none', async () => {
     const { pool, table } = await database.makeStore()
