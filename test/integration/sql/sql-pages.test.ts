@@ -4,6 +4,9 @@ import { mariadb, mysql } from './mariadb-kind.js'
 import { postgres } from './postgres-kind.js'
 import { type DatabaseSetup, setUpDatabase } from './set-up-database.js'
 
+/** The first purge of a store is then almost a minute away. */
+beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(0.999))
+
 /** Reads what a connection or a table counts. */
 type ReadCounters = (
   run: (sql: string) => Promise<Record<string, unknown>[]>,
