@@ -74,9 +74,10 @@ function transactionWrites(
   for (const [name, write] of writes) {
     const key = storageKey(name)
     const isNew = !states.has(key)
-    const { state, ttlMs } = stateWrite(key, write, nowMs)
+    const { state, ttlMs, keepsExpiry } = stateWrite(key, write, nowMs)
     if (state === undefined ? isNew : state === states.get(key)) continue
-    changes.push({ key, policy: write.policy, state, ttlMs, expiresAtMs: nowMs + ttlMs, isNew })
+    const change = { key, policy: write.policy, state, ttlMs, expiresAtMs: nowMs + ttlMs, isNew }
+    changes.push(keepsExpiry ? { ...change, keepsExpiry } : change)
   }
   return changes.sort((a, b) => (a.key < b.key ? -1 : 1))
 }

@@ -101,10 +101,11 @@ export function optimisticAttempt<Version>(database: OptimisticDatabase<Version>
     const isWritten: unknown = await database.commit({
       checks: Array.from(checked, (key) => ({ key, version: snapshot.versions.get(key) })),
       // The database counts a TTL from now. A state from ahead of the clock must be kept that much longer.
-      writes: writes.map(({ key, state, ttlMs }) => ({
+      writes: writes.map(({ key, state, ttlMs, keepsExpiry }) => ({
         key,
         state,
         ttlMs: state ? ttlMs + snapshot.aheadMs : 0,
+        ...(keepsExpiry && { keepsExpiry }),
       })),
     })
     if (typeof isWritten === 'boolean') return isWritten ? results : undefined

@@ -28,6 +28,11 @@ export interface Swap<Version> {
    * How long the database must keep the state, in whole milliseconds or `Infinity`. 0 if the key is removed.
    */
   readonly ttlMs: number
+  /**
+   * Set if the key must not expire earlier than before. A refund may be of units that were taken under other
+   * numbers than those that the state was written under. Keep the key's expiry then, or the later one.
+   */
+  readonly keepsExpiry?: true
   /** The time at which the operations were decided. */
   readonly nowMs: number
 }
@@ -81,12 +86,13 @@ export function swapLoop<Version>(name: string, access: SwapAccess<Version>): Ap
       else settle(outcomes)
       return
     }
-    const { state, ttlMs } = write
+    const { state, ttlMs, keepsExpiry } = write
     // A process whose clock is ahead by `aheadMs` may have written the state. `ttlMs` counts from its time,
     // and the database's TTL from now, so the state is kept that much longer.
     const aheadMs = state === undefined ? 0 : Math.ceil(nowMs - clockMs)
     const change = { key, version: stored?.version, state, policy, ttlMs: ttlMs + aheadMs, nowMs }
-    access.swap(change, (isWritten) => (isWritten ? settle(outcomes) : onConflict()), fail)
+    const swap = keepsExpiry && state ? { ...change, keepsExpiry } : change
+    access.swap(swap, (isWritten) => (isWritten ? settle(outcomes) : onConflict()), fail)
   }
 
   async function readAndAttempt(keyed: KeyedOperations): Promise<readonly Outcome[] | undefined> {

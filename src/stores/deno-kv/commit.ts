@@ -12,12 +12,15 @@ import type { DenoKv, KvAtomic, KvEntry, KvKey } from './client.js'
 interface KvState {
   readonly state: State
   readonly commits: readonly number[]
+  /** When the state may be removed, in ms since the Unix epoch; absent if never. Deno KV does not say. */
+  readonly expires?: number
 }
 
-/** The version of a key, and the last commits that wrote the key. */
+/** The version of a key, the last commits that wrote the key, and when its state may be removed. */
 export interface KvVersion {
   readonly stamp: string
   readonly commits: readonly number[]
+  readonly expiresAtMs: number
 }
 
 /** The most commits that a value names. */
@@ -36,9 +39,9 @@ const MAX_COMMIT_MS = MARGIN_MS / 2
 /** Returns the state under a key with its version, or `undefined` if the key is missing. */
 export function storedIn({ value, versionstamp: stamp }: KvEntry): StoredState<KvVersion> | undefined {
   if (stamp === null) return undefined
-  if (!isKvState(value)) return { state: null, version: { stamp, commits: [] } }
-  const { state, commits } = value
-  return { state: state.length === 0 ? undefined : state, version: { stamp, commits } }
+  if (!isKvState(value)) return { state: null, version: { stamp, commits: [], expiresAtMs: 0 } }
+  const { state, commits, expires: expiresAtMs = Number.POSITIVE_INFINITY } = value
+  return { state: state.length === 0 ? undefined : state, version: { stamp, commits, expiresAtMs } }
 }
 
 function isKvState(value: unknown): value is KvState {
@@ -78,12 +81,17 @@ export function kvCommit(kv: DenoKv, kvKey: (key: string) => KvKey) {
     const atomic = kv.atomic()
     for (const [key, version] of versions)
       atomic.check({ key: kvKey(key), versionstamp: version?.stamp ?? null })
-    for (const { key, state = [], ttlMs } of writes) {
-      const others = (versions.get(key)?.commits ?? []).filter((each) => !hasEnded(each))
+    const nowMs = Date.now()
+    for (const { key, state = [], ttlMs, keepsExpiry } of writes) {
+      const version = versions.get(key)
+      const others = (version?.commits ?? []).filter((each) => !hasEnded(each))
       const commits = [...others, id].slice(-COMMITS)
-      const expireIn = ttlMs + MARGIN_MS
-      const expiry = expireIn < MAX_EXPIRY_MS ? { expireIn } : {}
-      atomic.set(kvKey(key), { state: packed(state), commits } satisfies KvState, expiry)
+      const keptMs = keepsExpiry && version ? version.expiresAtMs - nowMs : 0
+      const lastsMs = Math.max(ttlMs, keptMs)
+      const value: KvState = { state: packed(state), commits }
+      if (lastsMs + MARGIN_MS < MAX_EXPIRY_MS)
+        atomic.set(kvKey(key), { ...value, expires: nowMs + lastsMs }, { expireIn: lastsMs + MARGIN_MS })
+      else atomic.set(kvKey(key), value, {})
     }
     return atomic
   }

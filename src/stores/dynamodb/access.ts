@@ -3,7 +3,7 @@ import { type Swap, type SwapAccess, swapLoop } from '../builders/swap-loop.js'
 import type { Outcome } from '../operation.js'
 import { foreignKeyError } from '../shared/state-codec.js'
 import { appendUpdates, expiryS, MAX_ENTRIES, minuteOf } from './append.js'
-import type { Condition, Item, Table } from './client.js'
+import type { Condition, Item, Table, Update } from './client.js'
 import { isThrottled } from './errors.js'
 import {
   encodeState,
@@ -68,25 +68,21 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     await unlessChanged(() => table.update(key, foldUpdate(version, { state, atMs }, folded.length)))
   }
 
-  async function swap({ key, version, state, policy, ttlMs, nowMs }: Swap<ItemVersion>): Promise<boolean> {
+  async function swap(change: Swap<ItemVersion>): Promise<boolean> {
+    const { key, version, state, policy, ttlMs, keepsExpiry, nowMs } = change
     const condition = conditionOf(version)
-    const next = nextVersion(version)
-    const write =
-      state === undefined
-        ? () => table.remove(key, condition)
-        : () =>
-            table.put(
-              itemOf(key, {
-                state,
-                policy,
-                version: next,
-                expiresS: expiryS(clock() + ttlMs),
-                decidedAtMs: nowMs,
-                minuteMs: minuteOf(nowMs),
-              }),
-              condition,
-            )
-    return isWritten(write)
+    if (state === undefined) return isWritten(() => table.remove(key, condition))
+    const item = itemOf(key, {
+      state,
+      policy,
+      version: nextVersion(version),
+      expiresS: expiryS(clock() + ttlMs),
+      decidedAtMs: nowMs,
+      minuteMs: minuteOf(nowMs),
+    })
+    return isWritten(() =>
+      keepsExpiry ? table.update(key, replacement(item, condition)) : table.put(item, condition),
+    )
   }
 
   const access: SwapAccess<ItemVersion> = {
@@ -99,6 +95,25 @@ export function dynamodbAccess(table: Table, clock: () => number) {
     isTemporary: isThrottled,
   }
   return swapLoop('dynamodb', access)
+}
+
+/** Returns the update that replaces an item, but keeps its expiry. */
+function replacement({ key: _, expires: __, ...attributes }: Item, condition: Condition): Update {
+  const entries = Object.entries(attributes)
+  const removal = attributes.policy === undefined ? ' REMOVE #new_policy' : ''
+  return {
+    ...condition,
+    UpdateExpression: `SET ${entries.map(([name]) => `#new_${name} = :new_${name}`).join(', ')}${removal}`,
+    ExpressionAttributeNames: {
+      ...condition.ExpressionAttributeNames,
+      '#new_policy': 'policy',
+      ...Object.fromEntries(entries.map(([name]) => [`#new_${name}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ...condition.ExpressionAttributeValues,
+      ...Object.fromEntries(entries.map(([name, value]) => [`:new_${name}`, value])),
+    },
+  }
 }
 
 /** Returns the update that writes a state and removes its entries, the first `count`. Others stay. */

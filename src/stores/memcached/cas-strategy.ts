@@ -3,10 +3,10 @@ import type { ApplyToKey } from '../../pipe/by-key.js'
 import { RecentMap } from '../../util/recent-map.js'
 import type { StoredState } from '../builders/stored-state.js'
 import { type SwapAccess, swapLoop } from '../builders/swap-loop.js'
-import { decodeState } from '../shared/state-bytes.js'
 import type { AnyChannel, MemcachedTransport } from './connection.js'
 import { statusError } from './errors.js'
 import { CHANGED, expirationOf, get, hasFlags, remove, STATUS, swap, valueIn } from './protocol.js'
+import { endOf, stateItemIn } from './state-item.js'
 
 /** How many keys have their last state cached, at least. */
 const MIN_KEYS = 100_000
@@ -19,6 +19,8 @@ interface ItemVersion {
   readonly cas: bigint
   readonly channel: AnyChannel
   readonly socket: Socket | undefined
+  /** In ms since the Unix epoch. */
+  readonly expiresAtMs: number
 }
 
 type StoredItem = StoredState<ItemVersion>
@@ -44,19 +46,25 @@ export function casStrategy(transport: MemcachedTransport): ApplyToKey {
     const reply = await transport.request(key, request)
     if (reply.status === STATUS.notFound) return undefined
     if (reply.status !== STATUS.ok) throw statusError(request, reply)
-    const state = hasFlags(reply) ? decodeState(valueIn(reply)) : undefined
-    return { state: state ?? null, version: { cas: reply.cas, channel, socket: channel.server?._socket } }
+    const { state = null, expiresAtMs = 0 } = (hasFlags(reply) && stateItemIn(valueIn(reply))) || {}
+    const version = { cas: reply.cas, channel, socket: channel.server?._socket, expiresAtMs }
+    return { state, version }
   }
 
-  const write: SwapAccess<ItemVersion>['swap'] = ({ key, version, state, ttlMs }, settle, fail) => {
+  const write: SwapAccess<ItemVersion>['swap'] = (change, settle, fail) => {
+    const { key, version, state, ttlMs, keepsExpiry } = change
     const cas = version?.cas
-    const request = state ? swap(key, state, expirationOf(ttlMs, Date.now()), cas) : remove(key, cas)
+    const nowMs = Date.now()
+    const expiresAtMs = Math.max(nowMs + ttlMs, keepsExpiry && version ? version.expiresAtMs : 0)
+    const request = state
+      ? { ...swap(key, state, expirationOf(expiresAtMs - nowMs, nowMs), cas), end: endOf(expiresAtMs) }
+      : remove(key, cas)
     const channel = version?.channel ?? transport.channelOf(key)
     channel.send(request, (reply) => {
       const isWritten = !(reply instanceof Error) && reply.status === STATUS.ok
       const socket = channel.server?._socket
       if (isWritten && state && socket)
-        written.set(key, { state, version: { cas: reply.cas, channel, socket } })
+        written.set(key, { state, version: { cas: reply.cas, channel, socket, expiresAtMs } })
       else written.delete(key)
       if (reply instanceof Error) fail(reply)
       else if (isWritten || CHANGED.includes(reply.status)) settle(isWritten)

@@ -45,6 +45,8 @@ export interface MemcachedRequest {
   readonly extras?: readonly number[]
   /** Bytes, or a state, which is sent as doubles. */
   readonly value?: Buffer | State
+  /** A number of 32 bits after a state. */
+  readonly end?: number | undefined
   /** The CAS token that the item must still have. */
   readonly cas?: bigint | undefined
 }
@@ -107,14 +109,15 @@ interface NumberedRequest {
 export function encodeRequests(requests: readonly NumberedRequest[]): Buffer {
   let length = 0
   for (const { request } of requests) {
-    const { key, extras = NONE, value = NONE } = request
+    const { key, extras = NONE, value = NONE, end } = request
     const bytesPerElement = Buffer.isBuffer(value) ? 1 : 8
     length += HEADER_LENGTH + 4 * extras.length + key.length + bytesPerElement * value.length
+    if (end !== undefined) length += 4
   }
   const bytes = Buffer.alloc(length)
   let at = 0
   for (const { request, seq } of requests) {
-    const { opcode, key, extras = NONE, value = NONE, cas } = request
+    const { opcode, key, extras = NONE, value = NONE, end, cas } = request
     const start = at
     bytes.writeUInt8(MAGIC, start)
     bytes.writeUInt8(opcode, start + 1)
@@ -127,6 +130,7 @@ export function encodeRequests(requests: readonly NumberedRequest[]): Buffer {
     at += bytes.write(key, at, 'latin1')
     if (Buffer.isBuffer(value)) at += value.copy(bytes, at)
     else for (const number of value) at = bytes.writeDoubleLE(number, at)
+    if (end !== undefined) at = bytes.writeUInt32BE(end, at)
     bytes.writeUInt32BE(at - start - HEADER_LENGTH, start + 8)
   }
   return bytes

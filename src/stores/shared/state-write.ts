@@ -9,8 +9,8 @@ export interface StateWrite {
   /** How long the state has to be kept, in whole milliseconds or `Infinity`. 0 only if the key is removed. */
   readonly ttlMs: number
   /**
-   * Set if the key must not expire earlier than before, as after a refund of units that were taken under other
-   * numbers. It then may also keep its expiry. Then `ttlMs` is for a database that cannot keep it.
+   * Set if the key must not expire earlier than before. A refund may be of units that were taken under other
+   * numbers than those that the state was written under. Keep the key's expiry then, or the later one.
    */
   readonly keepsExpiry?: true
 }

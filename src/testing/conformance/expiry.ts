@@ -1,4 +1,5 @@
 import { consecutive } from '../../policies/consecutive.js'
+import { tokenBucket } from '../../policies/token-bucket.js'
 import { advanceTo, asModel, type CaseStep, operationsOf, refund } from './as-model.js'
 import { SHORT_KINDS } from './sample-policies.js'
 import { type Bodies, casesOf, casesOfEach, type StoreCase } from './store-case.js'
@@ -42,10 +43,23 @@ const ofConsecutive = ({ settableClock }: Capabilities) => {
   })
 }
 
+/** The last refund is of units that were taken under a rate at which the state would long be fresh. */
+const ofChangedRate = ({ settableClock }: Capabilities) => {
+  const [fast, slow] = (['1s', '1000d'] as const).map((every) =>
+    operationsOf(tokenBucket({ capacity: 5, refill: 5, every })),
+  ) as [ReturnType<typeof operationsOf>, ReturnType<typeof operationsOf>]
+  const later: CaseStep = { type: 'advance', ms: settableClock ? 24 * 3600 * 1000 : 1500 }
+  return casesOf('', {
+    'a state lasts as long as it counts, after a refund of units that were taken at a faster rate': asModel(
+      ...[fast.charge(1), slow.charge(4), refund(), later, slow.charge(0), slow.charge(4)],
+    ),
+  })
+}
+
 /**
  * What time does: a state is fresh again after `resetAfterMs`, and the same cost is allowed after
  * `retryAfterMs`.
  */
 export function expiryCases(capabilities: Capabilities): StoreCase[] {
-  return [...ofEachPolicy(capabilities), ...ofConsecutive(capabilities)]
+  return [...ofEachPolicy(capabilities), ...ofConsecutive(capabilities), ...ofChangedRate(capabilities)]
 }

@@ -86,7 +86,7 @@ async function costOf(decision: string, count: number): Promise<Cost> {
 }
 
 /** The sizes of logs are around those that the page names. */
-const COUNTS: Readonly<Record<string, readonly number[]>> = { log: [90, 100, 430, 450], logs: [779] }
+const COUNTS: Readonly<Record<string, readonly number[]>> = { log: [85, 100, 425, 450], logs: [779] }
 const costs: Cost[] = []
 for (const decision of Object.keys(DECISIONS))
   for (const count of COUNTS[decision] ?? [1, 3]) costs.push(await costOf(decision, count))

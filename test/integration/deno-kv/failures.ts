@@ -68,6 +68,22 @@ const tests: Readonly<Record<string, (kv: TestKv) => Promise<void>>> = {
     assert.equal(twice.calls.commits, 2)
   },
 
+  async 'a write that keeps its expiry moves it to a later time only'(kv) {
+    const commit = kvCommit(kv, (key) => [key])
+    const expiryAfter = async (ttlMs: number, keepsExpiry?: true) => {
+      const version = storedIn(await kv.get(['key']))?.version
+      const write = { key: 'key', state: [1], ttlMs, ...(keepsExpiry && { keepsExpiry }) }
+      assert.equal(await commit({ checks: [{ key: 'key', version }], writes: [write] }), true)
+      return storedIn(await kv.get(['key']))?.version.expiresAtMs ?? 0
+    }
+    const firstMs = await expiryAfter(3_600_000)
+    assert.equal(await expiryAfter(1000, true), firstMs)
+    assert.ok((await expiryAfter(7_200_000, true)) > firstMs)
+    assert.ok((await expiryAfter(1000)) < firstMs)
+    assert.equal(await expiryAfter(Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY)
+    assert.equal(await expiryAfter(1000, true), Number.POSITIVE_INFINITY)
+  },
+
   async 'a commit that cannot be told from others has an unknown outcome, and is not repeated'(kv) {
     const others = Array.from({ length: 16 }, () => denoKvStore(kv))
     const late = watched(kv, async (atomic) => {

@@ -21,8 +21,8 @@ const unitsOf = (value: unknown, size: number) => Math.max(1, Math.ceil(serializ
 
 /** V8 serializes arrays that it has read as if they had holes. */
 function asWritten(value: unknown): unknown {
-  const { state = [], commits = [] } = (value ?? {}) as { state?: number[]; commits?: number[] }
-  return { state: state.map((each) => each), commits: commits.map((each) => each) }
+  const { state = [], commits = [], ...rest } = (value ?? {}) as { state?: number[]; commits?: number[] }
+  return { state: state.map((each) => each), commits: commits.map((each) => each), ...rest }
 }
 
 export function metered(kv: DenoKv): MeteredKv {

@@ -29,6 +29,18 @@ test('a limit with other numbers keeps the usage, and a refund gives it back', a
   expect(await remainingOf(store, few, [key])).toEqual([7])
 })
 
+test('a refund of units that were taken at a faster rate keeps the expiry of an item', async () => {
+  const store = tables.store(tables.client, manualClock())
+  const key = newKey()
+  const bucket = (every: string) => tokenBucket({ capacity: 10, refill: 10, every })
+  const receipt = await receiptOf(store, key, bucket('1h'), 4)
+  await chargeOne(store, part(key, bucket('1000d'), 3))
+  const before = await tables.item(key)
+  await refundStore(store, [receipt])
+  expect((await tables.item(key))?.expires).toEqual(before?.expires)
+  expect(await remainingOf(store, bucket('1000d'), [key])).toEqual([7])
+})
+
 test('an item of another program fails its key alone and stays, until the key is forgotten', async () => {
   const store = tables.store()
   const key = newKey()

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { consecutive, fixedWindow, type Policy, slidingWindow, tokenBucket } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { signatureOf } from '../../../src/policies/policy.js'
-import { decodeState } from '../../../src/stores/shared/state-bytes.js'
+import { stateItemIn } from '../../../src/stores/memcached/state-item.js'
 import { LONG_POLICIES } from '../../../src/testing/conformance/sample-policies.js'
 import { chargeOne, part, receiptOf, remainingOf } from '../../../src/testing/conformance/store-calls.js'
 import { until } from '../../support/servers/wait.js'
@@ -37,13 +37,28 @@ describe('in memcached,', () => {
     }
   })
 
-  test('a bucket is the doubles of its state with flags of its own, and is gone soon after all is refunded', async () => {
+  test('a bucket is the doubles of its state and when it expires, with flags of its own', async () => {
     const policy = tokenBucket({ capacity: 50, refill: 50, every: '1000d' })
     const receipt = await receiptOf(memcached.store, 'bucket', policy, 12)
     const item = await itemOf(memcached.server, memcached.client, 'bucket')
-    expect([decodeState(item?.value ?? Buffer.of()), item?.flags]).toEqual([[12, receipt.takenAtMs], STATE])
-    await refundStore(memcached.store, [receipt])
-    await until('the item has expired', async () => (await expiriesOn(memcached.server)).size === 0)
+    const { state, expiresAtMs = 0 } = stateItemIn(item?.value ?? Buffer.of()) ?? {}
+    expect([state, item?.flags]).toEqual([[12, receipt.takenAtMs], STATE])
+    expect(Math.abs(Number(item?.expiresAtS) - expiresAtMs / 1000)).toBeLessThan(SLACK_S)
+  })
+
+  test('a refund of units that were taken under a faster rate keeps the expiry of an item', async () => {
+    const [fast, slow] = ['1h', '1000d'].map((every) => tokenBucket({ capacity: 50, refill: 50, every }))
+    if (!fast || !slow) throw new Error('there are two rates')
+    const other = memcachedStore(memcached.open()) // it has not written the item
+    const receipt = await receiptOf(other, 'bucket', fast, 1)
+    await takeOne(memcached.store, 'bucket', slow, 10)
+    const before = await itemOf(memcached.server, memcached.client, 'bucket')
+    for (const store of [memcached.store, other]) {
+      await refundStore(store, [receipt])
+      const after = await itemOf(memcached.server, memcached.client, 'bucket')
+      expect(after?.value).not.toEqual(before?.value)
+      expect(after?.expiresAtS).toBeGreaterThanOrEqual(Number(before?.expiresAtS))
+    }
   })
 
   test('denials and peeks store nothing for a fresh key', async () => {

@@ -26,9 +26,10 @@ export function mapStore(breakIt: (pieces: StorePieces) => BrokenPieces = () => 
       return entry && entry.untilMs > clock() ? entry.state : undefined
     },
     write(writes) {
-      for (const { key, state, ttlMs } of writes) {
+      for (const { key, state, ttlMs, keepsExpiry } of writes) {
+        const keptMs = (keepsExpiry && pieces.states.get(key)?.untilMs) ?? 0
         if (state === undefined) pieces.states.delete(key)
-        else pieces.states.set(key, { state, untilMs: clock() + ttlMs })
+        else pieces.states.set(key, { state, untilMs: Math.max(clock() + ttlMs, keptMs) })
       }
     },
     apply(operations) {

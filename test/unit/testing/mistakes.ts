@@ -95,6 +95,13 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     }),
   },
 
+  'lets a refund set an earlier expiry': {
+    shownBy: 'a state lasts as long as it counts, after a refund of units that were taken at a faster rate',
+    breakIt: ({ write }) => ({
+      write: (writes) => write(writes.map(({ keepsExpiry: _, ...each }) => each)),
+    }),
+  },
+
   'rounds times to live down to seconds': {
     shownBy: 'in time, a slidingWindow shows the figures of the policy all the way until it is fresh again',
     breakIt: ({ write }) => ({

@@ -42,12 +42,12 @@ export class VersionedDatabase {
     })
   }
 
-  async swap({ key, version, state, ttlMs }: Swap<number>): Promise<boolean> {
+  async swap({ key, version, state, ttlMs, keepsExpiry }: Swap<number>): Promise<boolean> {
     this.swaps++
     await nextTurn()
     if (this.#live(key)?.version !== version) return false
     if (state === undefined) this.entries.delete(key)
-    else this.#set(key, state, this.clock() + ttlMs)
+    else this.#set(key, state, ttlMs, keepsExpiry)
     return true
   }
 
@@ -59,14 +59,16 @@ export class VersionedDatabase {
       this.conflicts++
       return false
     }
-    for (const { key, state, ttlMs } of writes) {
+    for (const { key, state, ttlMs, keepsExpiry } of writes) {
       if (state === undefined) this.entries.delete(key)
-      else this.#set(key, state, this.clock() + ttlMs)
+      else this.#set(key, state, ttlMs, keepsExpiry)
     }
     return true
   }
 
-  #set(key: string, state: State, expiresAtMs: number): void {
+  #set(key: string, state: State, ttlMs: number, keepsExpiry = false): void {
+    const { expiresAtMs: beforeMs = 0 } = this.entries.get(key) ?? {}
+    const expiresAtMs = Math.max(this.clock() + ttlMs, keepsExpiry ? beforeMs : 0)
     this.entries.set(key, { text: JSON.stringify(state), version: ++this.#version, expiresAtMs })
   }
 
