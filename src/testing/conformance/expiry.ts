@@ -45,13 +45,13 @@ const ofConsecutive = ({ settableClock }: Capabilities) => {
 
 /** The last refund is of units that were taken under a rate at which the state would long be fresh. */
 const ofChangedRate = ({ settableClock }: Capabilities) => {
-  const [fast, slow] = (['1s', '1000d'] as const).map((every) =>
+  const [fast, slow] = (['5s', '1000d'] as const).map((every) =>
     operationsOf(tokenBucket({ capacity: 5, refill: 5, every })),
   ) as [ReturnType<typeof operationsOf>, ReturnType<typeof operationsOf>]
-  const later: CaseStep = { type: 'advance', ms: settableClock ? 24 * 3600 * 1000 : 1500 }
+  const later: CaseStep = { type: 'advance', ms: settableClock ? 24 * 3600 * 1000 : 3000 }
   return casesOf('', {
     'a state lasts as long as it counts, after a refund of units that were taken at a faster rate': asModel(
-      ...[fast.charge(1), slow.charge(4), refund(), later, slow.charge(0), slow.charge(4)],
+      ...[fast.charge(1), slow.charge(1), refund(), later, slow.charge(0), slow.charge(5)],
     ),
   })
 }

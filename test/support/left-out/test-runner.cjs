@@ -1,3 +1,4 @@
+const cluster = require('node:cluster')
 const { default: runCircus } = require('jest-circus/runner')
 require('../kept-scripts.cjs')
 
@@ -6,6 +7,8 @@ require('../kept-scripts.cjs')
  * does not run in CI. `reporter.cjs` lists these tests at the end.
  */
 module.exports = function runWithoutMissing(globalConfig, ...others) {
+  // The module outlives a test file: cluster stores of earlier files would answer the workers of this one.
+  cluster.removeAllListeners('message')
   const running = runCircus(globalConfig, ...others) // not awaited, or each stack trace would name this file
   return globalConfig.ci ? running : running.then(withoutMissing)
 }
