@@ -1,5 +1,5 @@
 import { consecutive } from '../../policies/consecutive.js'
-import { tokenBucket } from '../../policies/token-bucket.js'
+import { fixedWindow } from '../../policies/fixed-window.js'
 import { advanceTo, asModel, type CaseStep, operationsOf, refund } from './as-model.js'
 import { SHORT_KINDS } from './sample-policies.js'
 import { type Bodies, casesOf, casesOfEach, type StoreCase } from './store-case.js'
@@ -43,16 +43,15 @@ const ofConsecutive = ({ settableClock }: Capabilities) => {
   })
 }
 
-/** The last refund is of units that were taken under a rate at which the state would long be fresh. */
-const ofChangedRate = ({ settableClock }: Capabilities) => {
-  const [fast, slow] = (['5s', '1000d'] as const).map((every) =>
-    operationsOf(tokenBucket({ capacity: 5, refill: 5, every })),
+/** The last refund is of a unit that was taken under a window that the state outlasts. */
+const ofChangedWindow = ({ settableClock }: Capabilities) => {
+  const [short, long] = (['2s', '1000d'] as const).map((window) =>
+    operationsOf(fixedWindow({ limit: 5, window, startsAt: 'first-request' })),
   ) as [ReturnType<typeof operationsOf>, ReturnType<typeof operationsOf>]
-  const later: CaseStep = { type: 'advance', ms: settableClock ? 24 * 3600 * 1000 : 3000 }
+  const later: CaseStep = { type: 'advance', ms: settableClock ? 24 * 3600 * 1000 : 4000 }
   return casesOf('', {
-    'a state lasts as long as it counts, after a refund of units that were taken at a faster rate': asModel(
-      ...[fast.charge(1), slow.charge(1), refund(), later, slow.charge(0), slow.charge(5)],
-    ),
+    'a state lasts as long as it counts, after a refund of a unit that was taken under a shorter window':
+      asModel(short.charge(1), long.charge(1), refund(), later, long.charge(0), long.charge(5)),
   })
 }
 
@@ -61,5 +60,5 @@ const ofChangedRate = ({ settableClock }: Capabilities) => {
  * `retryAfterMs`.
  */
 export function expiryCases(capabilities: Capabilities): StoreCase[] {
-  return [...ofEachPolicy(capabilities), ...ofConsecutive(capabilities), ...ofChangedRate(capabilities)]
+  return [...ofEachPolicy(capabilities), ...ofConsecutive(capabilities), ...ofChangedWindow(capabilities)]
 }

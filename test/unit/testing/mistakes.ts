@@ -96,7 +96,8 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
 
   'lets a refund set an earlier expiry': {
-    shownBy: 'a state lasts as long as it counts, after a refund of units that were taken at a faster rate',
+    shownBy:
+      'a state lasts as long as it counts, after a refund of a unit that was taken under a shorter window',
     breakIt: ({ write }) => ({
       write: (writes) => write(writes.map(({ keepsExpiry: _, ...each }) => each)),
     }),
