@@ -62,7 +62,7 @@ export function describeLostReplies(tables: Tables, charges: number, record?: Re
       let arrived = 0
       const onRequest = (bytes: Buffer) => {
         arrived += bytes.toString('latin1').split('POST / HTTP').length - 1
-        return tally.sent % EVERY.request === 0 ? 'reset' : 'pass'
+        return arrived % EVERY.request === 0 ? 'reset' : 'pass'
       }
       const open: AnyClient =
         kind === 'DynamoDB' ? tables.open({}, proxy.port) : tables.document({}, proxy.port)
