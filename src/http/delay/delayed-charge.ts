@@ -57,8 +57,7 @@ export function delayedCharge(rule: DelayRule): typeof chargeRequest {
       },
     )
     return thenMaybe(delayMs, (forMs) => {
-      const places = shared ?? new SharedPlaces(MAX_DELAYED)
-      const isConnected = forMs === 0 ? true : pause(steps.writer, res, decision, forMs, places)
+      const isConnected = forMs === 0 || pause(steps.writer, res, decision, forMs, shared)
       if (isConnected === undefined) return denyUndelayed(steps, req, res, onDenied, decision, forMs)
       report(decision, req)
       return thenMaybe(isConnected, (isStillConnected) => isStillConnected && pass(steps, req, res, decision))
@@ -95,7 +94,7 @@ function pause<Res>(
   res: Res,
   decision: Decision,
   delayMs: number,
-  places: SharedPlaces,
+  places = new SharedPlaces(MAX_DELAYED),
 ): Promise<boolean> | undefined {
   const key = chargedParts(decision)?.[0]?.key ?? ''
   if (!places.hasPlaceFor(key)) return undefined
