@@ -25,6 +25,7 @@ const ONCE_DIFFERENT = [
     882_494_056,
   ],
   ['such a refund, after a charge of fewer units', 'memory', 1_863_094],
+  ['a refund of everything once a ban counts no longer, and a step back', 'transactionStore', 975_907_536],
   ['a denial by a key that a clock ahead has written, beside one behind', 'compareAndSwapStore', 29_621_751],
 ] as const
 

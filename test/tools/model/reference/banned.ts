@@ -58,9 +58,18 @@ export function banned<S>(base: Reference<S>, rules: BanRules): Reference<Banned
     return Math.max(0, countUntilMs - nowMs, ban > 0 ? untilMs + longestMs - nowMs : 0)
   }
 
+  const fresh = (): Banned<S> => ({ base: base.fresh(), denials: 0, sinceMs: 0, ban: 0, untilMs: 0 })
+
+  /** Forgets a ban that counts no longer, once units given back leave nothing in use. */
+  function withBase(state: Banned<S>, nowMs: number, after: S): Banned<S> {
+    if (after === state.base) return state
+    const isFresh = base.figures(after, nowMs).resetAfterMs === 0 && cleanAfterMs(state, nowMs) === 0
+    return isFresh ? fresh() : { ...state, base: after }
+  }
+
   return {
     limit: base.limit,
-    fresh: () => ({ base: base.fresh(), denials: 0, sinceMs: 0, ban: 0, untilMs: 0 }),
+    fresh,
     figures(before, nowMs) {
       const state = settle(before, nowMs)
       const own = base.figures(state.base, nowMs)
@@ -84,10 +93,10 @@ export function banned<S>(base: Reference<S>, rules: BanRules): Reference<Banned
     },
     settle,
     deny,
-    refund: (state, nowMs, taken) => ({ ...state, base: base.refund(state.base, nowMs, taken) }),
+    refund: (state, nowMs, taken) => withBase(state, nowMs, base.refund(state.base, nowMs, taken)),
     reward: (state, nowMs, units) => {
       const settled = settle(state, nowMs)
-      return { ...settled, base: base.reward(settled.base, nowMs, units) }
+      return withBase(settled, nowMs, base.reward(settled.base, nowMs, units))
     },
     block(before, nowMs, forMs) {
       const state = settle(before, nowMs)
