@@ -28,8 +28,13 @@ export function describeKills(
       const { folder, port } = tables.server
       return fork(program.path, [folder, `${port}`, TABLE, key, `${limit}`], { execArgv: [], silent: true })
     }
-    const [last, ...others] = Array.from({ length: processes }, () => chargingProcess(start()))
+    const children = Array.from({ length: processes }, start)
+    const [last, ...others] = children.map(chargingProcess)
     if (last === undefined) throw new Error('there must be a process')
+    // The last one pauses once it has taken its share, or it could take all before the others have begun.
+    const paused = last
+      .reports(({ allowed }) => allowed >= limit / 4)
+      .then(() => children[0]?.kill('SIGSTOP'))
     const killed = others.map(async (each, i) => {
       const share = (i + 1) / (2 * processes ** 2) // all are killed while most of the limit is left
       await each.reports(({ allowed }) => allowed >= share * limit)
@@ -37,6 +42,8 @@ export function describeKills(
     })
     const tallies = await Promise.all(killed)
     expect(await remainingOf(tables.store(), policy, [key])).not.toEqual([0])
+    await paused
+    children[0]?.kill('SIGCONT')
     await last.reports(({ denied }) => denied > 0)
     const tally = sumOf([...tallies, await last.end('stop')])
     const [remaining = 0] = await remainingOf(tables.store(), policy, [key])
