@@ -1,0 +1,33 @@
+import type { Mode } from '../../limiter/access-rules.js'
+import type { LimitRow } from './report.js'
+import type { ShownClient, ShownOutage, ShownProcess } from './shown.js'
+
+/** What a finding is made from: the figures of one limiter in all processes, over the last 15 minutes. */
+export interface FindingFigures {
+  readonly nowMs: number
+  readonly name: string
+  readonly mode: Mode
+  /** Of the last minute. */
+  readonly allowedPerSecond: number
+  readonly deniedPerSecond: number
+  /** When the denials that still go on began; absent if there was none in the last minute. */
+  readonly deniedSinceMs?: number
+  /** How many clients were denied since then, and how often all of them together. */
+  readonly deniedClients: number
+  readonly denied: number
+  /** The clients that were denied most, the first one most. */
+  readonly clients: readonly ShownClient[]
+  /** Where denials came from, most first: /24 networks of IPv4, /48 of IPv6. */
+  readonly networks: readonly {
+    readonly network: string
+    readonly denied: number
+    readonly addresses: number
+  }[]
+  /** How many addresses all denials came from. */
+  readonly addresses: number
+  readonly routes: readonly { readonly route: string; readonly denied: number }[]
+  readonly limits: readonly LimitRow[]
+  readonly outage?: ShownOutage
+  /** Processes with this limiter that have vanished in the last 15 minutes. */
+  readonly gone: readonly ShownProcess[]
+}

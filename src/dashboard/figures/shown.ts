@@ -1,0 +1,136 @@
+import type { Mode } from '../../limiter/access-rules.js'
+import type { BreakerState } from '../../pipe/breaker-state.js'
+import type { LoggedEvent } from './logged-event.js'
+import type { LimitRow } from './report.js'
+
+/** How urgent a limiter is: something fails or is attacked, clients are denied, or nothing is wrong. */
+export type Level = 'critical' | 'warning' | 'calm'
+
+/** What a finding is about. The page offers other actions for each kind. */
+export type FindingKind =
+  /** The store does not decide. */
+  | 'store-outage'
+  /** A process has stopped reporting without having been closed. */
+  | 'process-gone'
+  /** One identity is denied, and many addresses stand behind it. */
+  | 'account-attacked'
+  /** Most denials come from one network, or a few. */
+  | 'network-denied'
+  /** A few clients are at their limit: a plan that is too small, or a client in a loop. */
+  | 'few-denied'
+  /** Many clients are denied, and have nothing in common but perhaps their routes. */
+  | 'many-denied'
+  | 'calm'
+
+/** What is wrong with a limiter. */
+export interface Finding {
+  readonly kind: FindingKind
+  readonly level: Level
+  /** One sentence: what, whom, since when and why. Times of day are written as `{1764412740000}`. */
+  readonly sentence: string
+  /** When it began, in ms since the Unix epoch; absent for `'calm'`. */
+  readonly sinceMs?: number
+  /** The identities and networks that the page can act on, the worst first, at most 50 each. */
+  readonly identities: readonly string[]
+  readonly networks: readonly string[]
+  readonly routes: readonly string[]
+}
+
+/** A row of the overview. Rates are of the last minute, and shares are from 0 to 1. */
+export interface OverviewRow {
+  readonly name: string
+  readonly mode: Mode
+  readonly finding: Finding
+  readonly allowedPerSecond: number
+  readonly deniedPerSecond: number
+  readonly deniedShare: number
+  readonly store: string
+  readonly storeState: BreakerState
+  /** Whether the page can change its limits. */
+  readonly hasSettings: boolean
+}
+
+/** Counts over time, in steps of equal length, the oldest first; `null` where nothing is known. */
+export interface Series {
+  readonly stepMs: number
+  /** When the first step began, in ms since the Unix epoch. */
+  readonly fromMs: number
+  readonly allowed: readonly (number | null)[]
+  readonly denied: readonly (number | null)[]
+}
+
+/** A store that is unavailable, or some of whose servers are. */
+export interface ShownOutage {
+  readonly store: string
+  /** The servers that are unavailable, if the store has several. */
+  readonly servers: readonly string[]
+  readonly sinceMs: number
+  /** What requests get now, in words, by limiter. */
+  readonly effects: readonly { readonly limiter: string; readonly text: string }[]
+  /** How many decisions were made without the store, by all processes that say so. */
+  readonly decisions: number
+  readonly processes: number
+}
+
+/** A process that reports, has been closed, or has vanished within the last hour. */
+export interface ShownProcess {
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  readonly version: string
+  readonly startedAtMs: number
+  readonly lastSeenMs: number
+  readonly state: 'alive' | 'closed' | 'gone'
+  /** Its share of all decisions in the last minute; before it ended, for one that is gone. */
+  readonly share: number
+  readonly isThis: boolean
+}
+
+/** A client that was denied in the last 15 minutes. */
+export interface ShownClient {
+  readonly limitName: string
+  /** The identity as logs show it. */
+  readonly identity: string
+  /** What the application calls the client, if this process has seen it. */
+  readonly label?: string
+  readonly denied: number
+  readonly deniedPerSecond: number
+  readonly firstDeniedMs: number
+  readonly lastDeniedMs: number
+  /** The routes that it was denied on most, at most 5. */
+  readonly routes: readonly { readonly route: string; readonly denied: number }[]
+  /** How many IP addresses stand behind it. */
+  readonly addresses: number
+  /** The networks that most of its denials came from, at most 5. */
+  readonly networks: readonly { readonly network: string; readonly denied: number }[]
+}
+
+/** The details of one limiter, besides its row. */
+export interface LimiterDetail {
+  readonly name: string
+  readonly limits: readonly LimitRow[]
+  readonly denied: readonly ShownClient[]
+  /** How many clients were denied in the last 15 minutes, listed or not. */
+  readonly deniedClients: number
+  /** Clients that have used 80 % of a limit. */
+  readonly near: readonly {
+    limitName: string
+    identity: string
+    limit: number
+    remaining: number
+    isLocal: boolean
+  }[]
+}
+
+/** A message of the stream. The first one has all that the view needs; later ones what has changed. */
+export interface Frame {
+  readonly atMs: number
+  readonly rows?: readonly OverviewRow[]
+  /** The newest whole step of the traffic of limiters whose 15 minutes have grown; all 15 minutes at first. */
+  readonly series?: Readonly<Record<string, Series>>
+  readonly outages?: readonly ShownOutage[]
+  readonly processes?: readonly ShownProcess[]
+  readonly detail?: LimiterDetail
+  /** New events, oldest first; at first the last 50. */
+  readonly events?: readonly LoggedEvent[]
+}
