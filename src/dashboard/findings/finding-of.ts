@@ -1,0 +1,50 @@
+import type { FindingFigures } from '../figures/finding-figures.js'
+import type { Finding } from '../figures/shown.js'
+import { accountsAttacked } from './accounts-attacked.js'
+import { fewDenied, manyDenied } from './clients-denied.js'
+import { networksDenied } from './networks-denied.js'
+import { storeOutage } from './store-outage.js'
+import { counted, percentText, rateText, timeMark } from './words.js'
+
+/** Returns what is wrong with a limiter, if it is of one kind. */
+export type FindingRule = (figures: FindingFigures) => Finding | undefined
+
+/** From the most specific to the least: the first that applies says most of what an operator can do. */
+const RULES: readonly FindingRule[] = [storeOutage, accountsAttacked, networksDenied, fewDenied, manyDenied]
+
+/** So few denials, and at most this share of requests, are part of what a limit is for. */
+const FEW = 10
+const SMALL_SHARE = 0.01
+
+/** Returns what is wrong with a limiter: what, whom, since when and why. Depends on the figures alone. */
+export function findingOf(figures: FindingFigures): Finding {
+  if (figures.outage === undefined && isUsual(figures)) return calm(figures)
+  for (const rule of RULES) {
+    const finding = rule(figures)
+    if (finding !== undefined) return finding
+  }
+  return calm(figures)
+}
+
+function isUsual({ denied, deniedSinceMs, allowedPerSecond, deniedPerSecond }: FindingFigures): boolean {
+  if (deniedSinceMs === undefined || denied < FEW) return true
+  return deniedPerSecond <= SMALL_SHARE * (allowedPerSecond + deniedPerSecond)
+}
+
+function calm(figures: FindingFigures): Finding {
+  const lists = { identities: [], networks: [], routes: [] }
+  return { kind: 'calm', level: 'calm', sentence: calmSentence(figures), ...lists }
+}
+
+function calmSentence(figures: FindingFigures): string {
+  const { mode, denied, deniedClients, deniedSinceMs, allowedPerSecond, deniedPerSecond } = figures
+  const perSecond = allowedPerSecond + deniedPerSecond
+  if (deniedSinceMs === undefined) {
+    if (perSecond === 0) return 'No requests in the last minute'
+    return `No client is ${mode === 'report' ? 'over its limit' : 'denied'}: ${rateText(perSecond, 'request')}`
+  }
+  const verb = mode === 'report' ? 'would have been denied' : 'denied'
+  const share = percentText(deniedPerSecond / Math.max(perSecond, Number.MIN_VALUE))
+  const of = counted(deniedClients, 'client')
+  return `${counted(denied, 'request')} of ${of} ${verb} since ${timeMark(deniedSinceMs)}: ${share} of all`
+}

@@ -1,0 +1,64 @@
+import type { Finding, Level, OverviewRow, ShownOutage, ShownProcess } from '../figures/shown.js'
+import { outageSentence } from './store-outage.js'
+import { listText, percentText, timeMark } from './words.js'
+
+/** What is wrong, for the top of the page. */
+export interface Headline {
+  /** The limiter that it is about; absent if it is about a store or a process. */
+  readonly limiter?: string
+  readonly finding: Finding
+}
+
+const URGENCY: Readonly<Record<Level, number>> = { critical: 2, warning: 1, calm: 0 }
+
+/**
+ * Returns what is wrong, the most urgent first: stores that do not decide, each once, and processes that are
+ * gone, then limiters, in the order of the rows.
+ */
+export function headlinesOf(
+  rows: readonly OverviewRow[],
+  outages: readonly ShownOutage[],
+  processes: readonly ShownProcess[],
+): readonly Headline[] {
+  const gone = processes.filter(({ state }) => state === 'gone')
+  const ofLimiters = rows.filter(({ finding }) => finding.level !== 'calm' && finding.kind !== 'store-outage')
+  const headlines: readonly Headline[] = [
+    ...outages.map((outage) => ({ finding: outageFinding(outage) })),
+    ...(gone.length > 0 ? [{ finding: goneFinding(gone, processes) }] : []),
+    ...ofLimiters.map(({ name, finding }) => ({ limiter: name, finding })),
+  ]
+  return [...headlines].sort((a, b) => URGENCY[b.finding.level] - URGENCY[a.finding.level])
+}
+
+function outageFinding(outage: ShownOutage): Finding {
+  const texts = new Set(outage.effects.map(({ text }) => text))
+  const [text = ''] = texts
+  const effect = texts.size > 1 ? `${outage.effects.length} limiters are affected` : text
+  return {
+    kind: 'store-outage',
+    level: 'critical',
+    sentence: outageSentence(outage, effect),
+    sinceMs: outage.sinceMs,
+    ...NOTHING_TO_ACT_ON,
+  }
+}
+
+/** Processes that stopped without being closed: they crashed, were killed, hang, or are cut off. */
+function goneFinding(gone: readonly ShownProcess[], all: readonly ShownProcess[]): Finding {
+  const names = gone.map(({ host, pid }) => `${host} (process ${pid})`)
+  const sinceMs = Math.min(...gone.map(({ lastSeenMs }) => lastSeenMs))
+  const share = gone.reduce((sum, process) => sum + process.share, 0)
+  const alive = all.filter(({ state }) => state === 'alive').length
+  const verb = gone.length === 1 ? 'has' : 'have'
+  const decided = share > 0 ? `, which decided ${percentText(share)} of the requests,` : ''
+  const others = `${alive} of ${alive + gone.length} processes still report`
+  return {
+    kind: 'process-gone',
+    level: 'warning',
+    sentence: `${listText(names, 'process')}${decided} ${verb} been silent since ${timeMark(sinceMs)}: ${others}`,
+    sinceMs,
+    ...NOTHING_TO_ACT_ON,
+  }
+}
+
+const NOTHING_TO_ACT_ON = { identities: [], networks: [], routes: [] } as const

@@ -1,0 +1,58 @@
+import { durationText } from '../../util/durations.js'
+import type { LimitRow } from '../figures/report.js'
+import type { ShownClient } from '../figures/shown.js'
+
+const whole = new Intl.NumberFormat('en')
+
+/** Returns a count with its noun: `1 client`, `3,400 clients`. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${whole.format(count)} ${count === 1 ? noun : plural}`
+}
+
+/** Returns how often something happens: a digit after the point below 10, and by the minute below 1 in 10 s. */
+export function rateText(perSecond: number, noun: string): string {
+  if (perSecond >= 10) return `${counted(Math.round(perSecond), noun)} a second`
+  if (perSecond >= 0.1) return `${perSecond.toFixed(1)} ${noun}s a second`
+  return `${counted(Math.max(1, Math.round(60 * perSecond)), noun)} a minute`
+}
+
+export function percentText(share: number): string {
+  if (share > 0 && share < 0.01) return 'less than 1 %'
+  if (share < 1 && share > 0.99) return 'more than 99 %'
+  return `${Math.round(100 * share)} %`
+}
+
+/** Returns a time of day that the page writes by the reader's clock. */
+export function timeMark(atMs: number): string {
+  return `{${Math.round(atMs)}}`
+}
+
+/** Returns names in a sentence: the first two, and how many others there are. */
+export function listText(names: readonly string[], noun: string, total = names.length): string {
+  const shown = names.slice(0, total > 3 ? 2 : 3)
+  const others = total - shown.length
+  if (others > 0) return `${shown.join(', ')} and ${counted(others, `other ${noun}`)}`
+  const last = shown.at(-1) ?? ''
+  return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${last}` : last
+}
+
+/** Returns a client by its label, if the application gives one. */
+export function clientText({ label, identity }: Pick<ShownClient, 'label' | 'identity'>): string {
+  return label === undefined ? identity : `${label} (${identity})`
+}
+
+/** Returns what a limit allows: `100 per 1m`. */
+export function limitText({ limit, windowMs }: Pick<LimitRow, 'limit' | 'windowMs'>): string {
+  return windowMs === null ? whole.format(limit) : `${whole.format(limit)} per ${durationText(windowMs)}`
+}
+
+/** A route that has at least this share of denials is named as the one that they are on. */
+const MOST = 0.8
+
+/** Returns where denials are, with a comma before it: `, all on POST /search`; '' if they are on many routes. */
+export function routeText(routes: readonly { readonly route: string; readonly denied: number }[]): string {
+  const total = routes.reduce((sum, { denied }) => sum + denied, 0)
+  const [first] = routes
+  if (first === undefined || first.denied < MOST * total) return ''
+  return `, ${first.denied === total ? 'all' : 'most'} on ${first.route}`
+}

@@ -1,0 +1,165 @@
+import { findingOf } from '../../../../src/dashboard/findings/finding-of.js'
+import { client, figures, limit, NOW_MS, SINCE, SINCE_MS } from './figures.js'
+
+const many = (count: number, denied: number) =>
+  Array.from({ length: count }, (_, i) => client(`10.${i}.0.1`, { denied }))
+
+const outage = {
+  store: 'redis',
+  servers: [],
+  sinceMs: SINCE_MS,
+  effects: [{ limiter: 'api', text: 'each process counts alone, with a quarter of each limit' }],
+  decisions: 1204,
+  processes: 4,
+}
+
+/** One row for each kind of incident, and for what lies beside it. */
+test.each([
+  ['no request', figures([], { allowedPerSecond: 0 }), 'calm', 'No requests in the last minute'],
+  ['no denial', figures([]), 'calm', 'No client is denied: 10 requests a second'],
+  [
+    'a few denials among many requests',
+    figures([client('a', { denied: 9 })], { allowedPerSecond: 90, deniedPerSecond: 0.15 }),
+    'calm',
+    `9 requests of 1 client denied since ${SINCE}: less than 1 % of all`,
+  ],
+  [
+    'a store that is frozen',
+    figures(many(9, 100), { outage }),
+    'critical store-outage',
+    `redis has not replied since ${SINCE}: each process counts alone, with a quarter of each limit, 1,204 decisions without it`,
+  ],
+  [
+    'one server of a store',
+    figures([], { outage: { ...outage, servers: ['10.0.0.7:6379'], effects: [], decisions: 0 } }),
+    'critical store-outage',
+    `redis (10.0.0.7:6379) has not replied since ${SINCE}`,
+  ],
+  [
+    'a brute force on one account',
+    figures([
+      client('user:ada', { denied: 1764, addresses: 212, routes: [{ route: 'POST /login', denied: 1764 }] }),
+      client('user:bob', { denied: 3 }),
+    ]),
+    'critical account-attacked',
+    `user:ada is under attack since ${SINCE}: 9.8 denials a second from 212 addresses, all on POST /login`,
+  ],
+  [
+    'an account that the application names',
+    figures([client('#3fa9', { label: 'Ada', denied: 1764, addresses: 212, routes: [] })]),
+    'critical account-attacked',
+    `Ada (#3fa9) is under attack since ${SINCE}: 9.8 denials a second from 212 addresses`,
+  ],
+  [
+    'a brute force on several accounts',
+    figures(
+      ['ada', 'bob', 'eve', 'joe'].map((name) => client(`user:${name}`, { denied: 900, addresses: 40 })),
+    ),
+    'critical account-attacked',
+    `user:ada, user:bob and 2 other accounts are under attack since ${SINCE}: 20 denials a second from up to 40 addresses each, all on GET /`,
+  ],
+  [
+    'a scraper over 40 addresses of one network',
+    figures(many(40, 90), {
+      networks: [{ network: '203.0.113.0/24', denied: 3600, addresses: 40 }],
+      routes: [{ route: 'GET /products/:id', denied: 3600 }],
+    }),
+    'critical network-denied',
+    `40 addresses of 203.0.113.0/24 are denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /products/:id`,
+  ],
+  [
+    'a scraper over two networks, among others',
+    figures(many(40, 90), {
+      networks: [
+        { network: '203.0.113.0/24', denied: 1800, addresses: 20 },
+        { network: '198.51.100.0/24', denied: 1500, addresses: 15 },
+        { network: '192.0.2.0/24', denied: 300, addresses: 5 },
+      ],
+    }),
+    'critical network-denied',
+    `35 addresses of 203.0.113.0/24 and 198.51.100.0/24 are denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
+  ],
+  [
+    'a plan that is too small',
+    figures([client('user:acme', { denied: 1080 })], {
+      routes: [
+        { route: 'POST /search', denied: 900 },
+        { route: 'GET /', denied: 180 },
+      ],
+    }),
+    'warning few-denied',
+    `user:acme is at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38 % of all requests, most on POST /search`,
+  ],
+  [
+    'a customer with several servers',
+    figures([client('user:acme', { denied: 1080, addresses: 9 })]),
+    'warning few-denied',
+    `user:acme is at its limit of 100 per 1m, from 9 addresses, since ${SINCE}: 6.0 denials a second, 38 % of all requests, all on GET /`,
+  ],
+  [
+    'an account under attack in report mode',
+    figures([client('user:ada', { denied: 1764, addresses: 212 })], { mode: 'report' }),
+    'warning account-attacked',
+    `user:ada is under attack since ${SINCE}: 9.8 excess requests a second from 212 addresses, all on GET /`,
+  ],
+  [
+    'a few clients that several limits deny',
+    figures([client('a'), client('b', { limitName: 'burst' })], {
+      limits: [limit(), limit({ name: 'burst' })],
+    }),
+    'warning few-denied',
+    `a and b are at their limit since ${SINCE}: 1.1 denials a second, 10 % of all requests, all on GET /`,
+  ],
+  [
+    'three clients among many',
+    figures([...many(3, 1000), ...many(20, 1)]),
+    'warning few-denied',
+    `10.0.0.1, 10.1.0.1 and 10.2.0.1 are at their limit of 100 per 1m since ${SINCE}: 17 denials a second, 63 % of all requests, all on GET /`,
+  ],
+  [
+    'many clients of as many networks',
+    figures(many(40, 90)),
+    'warning many-denied',
+    `40 clients are denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
+  ],
+  [
+    'many clients in report mode',
+    figures(many(40, 90), { mode: 'report' }),
+    'warning many-denied',
+    `40 clients are over their limit since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
+  ],
+])('%s', (_, given, kind, sentence) => {
+  const finding = findingOf(given)
+  expect([[...new Set([finding.level, finding.kind])].join(' '), finding.sentence]).toEqual([kind, sentence])
+})
+
+test('a finding names whom the page can act on', () => {
+  const account = client('user:ada', {
+    denied: 900,
+    addresses: 40,
+    networks: [
+      { network: '203.0.113.0/24', denied: 600 },
+      { network: '198.51.100.0/24', denied: 300 },
+    ],
+  })
+  expect(findingOf(figures([account, client('bob', { denied: 1 })]))).toMatchObject({
+    sinceMs: SINCE_MS,
+    identities: ['user:ada'],
+    networks: ['203.0.113.0/24', '198.51.100.0/24'],
+    routes: ['GET /'],
+  })
+})
+
+test('an outage comes before denials, and denials of report mode are never critical', () => {
+  const attacked = client('user:ada', { denied: 900, addresses: 40 })
+  expect(findingOf(figures([attacked], { outage })).kind).toBe('store-outage')
+  expect(findingOf(figures([attacked], { mode: 'report' })).level).toBe('warning')
+})
+
+test('figures that processes have only begun to report make no finding out of nothing', () => {
+  const bare = figures([], { deniedSinceMs: NOW_MS, denied: 500, deniedClients: 3, deniedPerSecond: 20 })
+  expect(findingOf({ ...bare, routes: [], networks: [], limits: [] })).toMatchObject({
+    kind: 'many-denied',
+    sentence: `3 clients are denied since {${NOW_MS}}: 20 denials a second, 67 % of all requests`,
+  })
+})
