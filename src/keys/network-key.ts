@@ -46,6 +46,12 @@ export function networkText(address: Address, prefix: number): string {
   return ipv4Text(Number(networkKey(bitsOf(address), prefix)) * size)
 }
 
+/** Returns the text of a range, such as `10.0.0.0/8`, which equal ranges share. */
+export function rangeText([network, prefix]: Range): string {
+  const address = typeof network === 'number' ? ipv4Text(network) : network
+  return `${networkText(address, prefix)}/${prefix}`
+}
+
 /** Formats the bits of an IPv4 address in dotted form. */
 export function ipv4Text(bits: number): string {
   return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.')

@@ -51,6 +51,11 @@ export interface SettingsOverride {
    */
   identity?: string | readonly string[]
   /**
+   * The identity as stores keep it, often a hash, as decisions, logs and the dashboard show it. It precedes
+   * the other overrides of a client, also those by `identity`.
+   */
+  storedIdentity?: string
+  /**
    * The start of all identities that the override is for. If the limit has several keys, it is compared with
    * the value of the first.
    */

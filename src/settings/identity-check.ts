@@ -1,9 +1,8 @@
-import { addressIdentity, parseAddress } from '../keys/address.js'
 import { addressUseOf } from '../keys/source-address.js'
 import type { Entry } from '../limiter/read-limits.js'
 import type { SettingsOverride } from '../limiter/settings-document.js'
 import { wrongOption } from '../util/validate.js'
-import { rawIdentity } from './read-override.js'
+import { isOfAddress, rawIdentity, storedParts } from './read-target.js'
 
 /**
  * Creates a check that throws a `TypeError` if no limit can have the identity of an override. Either no
@@ -13,11 +12,19 @@ import { rawIdentity } from './read-override.js'
 export function identityCheck(entries: readonly Entry[]): (path: string, override: SettingsOverride) => void {
   const counts = new Set(entries.map(({ key }) => key?.length ?? 1))
   const isByAddress = entries.every(({ key = [] }) => key.every((each) => addressUseOf(each)?.returnsAddress))
-  return (path, { identity }) => {
+  const numbers = Array.from(counts).join(' or ')
+
+  function checkStored(path: string, storedIdentity: string): void {
+    if (counts.has(storedParts(storedIdentity).length)) return
+    const must = `one hash or address for each key of a limit (${numbers})`
+    throw wrongOption('settings', `${path}.storedIdentity`, must, storedIdentity, "Join several by '|'.")
+  }
+
+  return (path, { identity, storedIdentity }) => {
+    if (storedIdentity !== undefined) checkStored(path, storedIdentity)
     if (identity === undefined) return
     const count = typeof identity === 'string' ? 1 : identity.length
     if (!counts.has(count)) {
-      const numbers = Array.from(counts).join(' or ')
       const must = `one string for each key of a limit (${numbers})`
       const fix = 'Write a string for one key, or an array of strings for several.'
       throw wrongOption('settings', `${path}.identity`, must, identity, fix)
@@ -26,14 +33,4 @@ export function identityCheck(entries: readonly Entry[]): (path: string, overrid
     const fix = `If it is an IP address or a network, write network: '${rawIdentity(identity)}'.`
     throw wrongOption('settings', `${path}.identity`, 'an identity that byIp returns', identity, fix)
   }
-}
-
-/** Returns whether `byIp` may return an identity: an IPv4 address, an IPv6 network, or `unknown`. */
-function isOfAddress(identity: string): boolean {
-  const [text = '', bits] = identity.split('/')
-  const address = parseAddress(text)
-  if (address === undefined) return identity === 'unknown'
-  return typeof address === 'string'
-    ? address === identity
-    : bits !== undefined && addressIdentity(address, Number(bits)) === identity
 }

@@ -1,9 +1,11 @@
 import type { Address } from '../keys/address.js'
 import type { Embedding } from '../keys/embedded-ipv4.js'
 import { bitsOf, networkKey, type Range, rangeKey } from '../keys/network-key.js'
+import { shownIdentity } from '../keys/value-identity.js'
 import type { SettingsOverride } from '../limiter/settings-document.js'
 import type { Steps } from '../util/slices.js'
-import { endOf, rawIdentity, readNetwork } from './read-override.js'
+import { endOf } from './read-override.js'
+import { rawIdentity, readNetwork } from './read-target.js'
 
 /** What a table holds about an override. */
 export interface Row {
@@ -27,14 +29,19 @@ export function rowOf(path: string, override: SettingsOverride, embeddings: read
 
 /**
  * Finds the override of an identity or of an address among thousands. The most specific one applies: the
- * identity itself, then its longest prefix, then the smallest network that contains the address. Overrides
- * that have ended are skipped.
+ * identity itself, then its longest prefix, then the smallest network that contains the address. An override
+ * by the identity as stores keep it precedes one by the identity that the keys returned: an operator who
+ * sees only a hash must be able to stop a client, whatever overrides it has. Overrides that have ended are
+ * skipped.
  */
 export interface OverrideTable<Found extends Row> {
   readonly isEmpty: boolean
   readonly hasNetworks: boolean
-  /** Returns the row for an identity as its keys returned it; `undefined` if there is no override. */
-  ofIdentity(raw: string): Found | undefined
+  /**
+   * Returns the row for an identity as its keys returned it, and as this process counts it; `undefined` if
+   * there is no override.
+   */
+  ofIdentity(raw: string, identity: string): Found | undefined
   /** Returns the row for an address; `undefined` if there is no override. */
   ofAddress(address: Address | undefined): Found | undefined
 }
@@ -44,6 +51,7 @@ export function* overrideTable<Found extends Row>(
   rows: readonly Found[],
   now = () => Date.now(),
 ): Steps<OverrideTable<Found>> {
+  const byStored = new Map<string, Found>()
   const byIdentity = new Map<string, Found>()
   const byPrefix = new Map<string, Found>()
   /**
@@ -53,8 +61,9 @@ export function* overrideTable<Found extends Row>(
   const networks = new Map<number, Map<number | string, readonly Found[]>>()
   for (const row of rows) {
     const { range, override } = row
-    const { identity, identityPrefix } = override
-    if (identity !== undefined) byIdentity.set(rawIdentity(identity), row)
+    const { identity, storedIdentity, identityPrefix } = override
+    if (storedIdentity !== undefined) byStored.set(storedIdentity, row)
+    else if (identity !== undefined) byIdentity.set(rawIdentity(identity), row)
     else if (identityPrefix !== undefined) byPrefix.set(identityPrefix, row)
     else if (range !== undefined) {
       const ofLength = networks.get(range[1]) ?? new Map<number | string, readonly Found[]>()
@@ -74,8 +83,9 @@ export function* overrideTable<Found extends Row>(
   return {
     isEmpty: rows.length === 0,
     hasNetworks: networks.size > 0,
-    ofIdentity(raw) {
-      let row = unlessEnded(byIdentity.get(raw))
+    ofIdentity(raw, identity) {
+      let row = byStored.size === 0 ? undefined : unlessEnded(byStored.get(shownIdentity(identity)))
+      row ??= unlessEnded(byIdentity.get(raw))
       for (let i = 0; row === undefined && i < longestFirst.length; i++) {
         const length = longestFirst[i] as number
         if (length <= raw.length) row = unlessEnded(byPrefix.get(raw.slice(0, length)))

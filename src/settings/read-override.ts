@@ -1,23 +1,15 @@
-import { readRange } from '../keys/address-list.js'
-import type { Embedding } from '../keys/embedded-ipv4.js'
-import { hostBitsProblem } from '../keys/host-bits.js'
-import { type Range, rangeKey } from '../keys/network-key.js'
 import { LIMIT_ROWS } from '../limiter/read-limits.js'
 import type { SettingsOverride } from '../limiter/settings-document.js'
 import { optional, readRows, unchecked } from '../options/option-table.js'
 import { readTogether } from '../options/problems.js'
-import { keyName, show, wrongOption } from '../util/validate.js'
+import { keyName, wrongOption } from '../util/validate.js'
 import { isObject } from '../util/values.js'
 import { policyIn } from './limit-settings.js'
+import { readIdentity, readNetworkText, readPrefix, readStoredIdentity } from './read-target.js'
 
 const OWNER = 'settings'
 /** The most limits that a document may name in one place. A limiter may have as many. */
 const MAX_LIMITS = 16
-/** The length of the longest string in an identity. */
-const MAX_IDENTITY = 1024
-const MAX_KEYS = 8
-/** The length of the longest prefix. */
-const MAX_PREFIX = 64
 /** A time with its zone, as in RFC 3339. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/
 /** A smaller number is most likely in seconds instead of milliseconds. */
@@ -54,12 +46,13 @@ export function readLimits(owner: string, path: string, limits: unknown): unknow
   return readTogether(owner, ...reads)
 }
 
-const TARGETS = ['identity', 'identityPrefix', 'network'] as const
+const TARGETS = ['identity', 'storedIdentity', 'identityPrefix', 'network'] as const
 const EFFECTS = ['limits', 'exempt', 'block'] as const
 
 const OVERRIDE = {
   rows: {
     identity: optional(readIdentity),
+    storedIdentity: optional(readStoredIdentity),
     identityPrefix: optional(readPrefix),
     network: optional(readNetworkText),
     limits: optional(readLimits),
@@ -71,6 +64,7 @@ const OVERRIDE = {
   fixes: {
     prefix: 'identityPrefix',
     key: 'identity',
+    hash: 'storedIdentity',
     address: 'network',
     ip: 'network',
     allow: 'exempt',
@@ -79,8 +73,9 @@ const OVERRIDE = {
 } as const
 
 /**
- * Reads when an override ends, and its target as a text. Two overrides have the same text only if they have
- * the same target. `path` is the place of the override in the document, which a `TypeError` names.
+ * Reads when an override ends, and its target as a text, such as `overrides[identity="acme"]`. Two overrides
+ * have the same text if and only if they have the same target. `path` is the place of the override in the
+ * document, which a `TypeError` names.
  */
 export function readOverride(path: string, override: unknown): { target: string; until: number } {
   const { target, until } = readRows(OWNER, override, OVERRIDE, path)
@@ -96,7 +91,7 @@ function readTarget(owner: string, read: Readonly<Record<string, unknown>>): str
   )
   checkOneOf(owner, read, EFFECTS, 'Write limits, exempt: true or block: true.')
   const [target] = TARGETS.filter((name) => read[name] !== undefined)
-  return `${target} ${read[String(target)]}`
+  return `overrides[${target}=${JSON.stringify(read[String(target)])}]`
 }
 
 function checkOneOf(
@@ -109,35 +104,6 @@ function checkOneOf(
   if (given.length === 1) return
   const problem = given.length === 0 ? 'none' : given.join(' and ')
   throw new TypeError(`${owner} must have exactly one of ${names.join(', ')}, got ${problem}. ${fix}`)
-}
-
-function readIdentity(owner: string, path: string, identity: unknown): string {
-  const texts: readonly unknown[] = Array.isArray(identity) ? identity : [identity]
-  const isValid = texts.length <= MAX_KEYS && texts.every((text) => isText(text, MAX_IDENTITY))
-  if (isValid && texts.length > 0) return rawIdentity(texts as readonly string[])
-  const must = `a string of 1 to ${MAX_IDENTITY} characters, or an array of 1 to ${MAX_KEYS} such strings`
-  throw wrongOption(owner, path, must, identity, 'Write what the key function returns, as a string.')
-}
-
-function readPrefix(owner: string, path: string, prefix: unknown): string {
-  if (isText(prefix, MAX_PREFIX)) return prefix
-  throw wrongOption(owner, path, `a string of 1 to ${MAX_PREFIX} characters`, prefix)
-}
-
-/** Returns whether an identity can have such a text. None contains NUL or half a surrogate pair. */
-function isText(value: unknown, maxLength: number): value is string {
-  if (typeof value !== 'string' || value === '' || value.length > maxLength) return false
-  return !value.includes('\0') && value.isWellFormed()
-}
-
-/**
- * Returns a text that equal networks share. Throws a `TypeError` if its author may have meant one address.
- */
-function readNetworkText(owner: string, path: string, network: unknown): string {
-  const problem = hostBitsProblem(network)
-  if (problem !== undefined) throw new TypeError(`${owner}: ${path} ${problem}`)
-  const range = readNetwork(`${owner}: ${path}`, network)
-  return `${rangeKey(range)}/${range[1]}`
 }
 
 function readTrue(owner: string, path: string, value: unknown): true {
@@ -155,18 +121,7 @@ function readEnd(owner: string, path: string, until: unknown): number {
   throw wrongOption(owner, path, must, until, "Did you mean until: '2026-12-31T00:00:00Z'?")
 }
 
-/** Returns the range of a network. Throws a `TypeError` that names its `place`. */
-export function readNetwork(place: string, network: unknown, embeddings?: readonly Embedding[]): Range {
-  const must = `${place} must be an IP address or a CIDR range, got ${show(network)}.`
-  return readRange(must, network, embeddings)
-}
-
 /** Returns when a valid override ends. */
 export function endOf({ until }: SettingsOverride): number {
   return readEnd(OWNER, 'until', until)
-}
-
-/** Returns the text by which an identity is looked up. No part contains the separator `'\0'`. */
-export function rawIdentity(identity: string | readonly string[]): string {
-  return typeof identity === 'string' ? identity : identity.join('\0')
 }

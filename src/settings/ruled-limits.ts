@@ -50,7 +50,7 @@ export function ruledLimits(
 
   /** Returns the effect on each limit. If no limit applies, the effect of the address follows. */
   function effectsOf(identities: readonly (RawIdentity | undefined)[], subject: unknown, isCharge: boolean) {
-    const effects = identities.map((read) => read && overrides.ofIdentity(read.raw))
+    const effects = identities.map((read) => read && overrides.ofIdentity(read.raw, read.identity))
     if (!overrides.hasNetworks || effects.every((effect) => effect !== undefined)) return effects
     const ofAddress = addressEffect(subject, isCharge)
     if (identities.every((read) => read === undefined)) return [...effects, ofAddress]

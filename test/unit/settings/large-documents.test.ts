@@ -134,10 +134,11 @@ test('what has not changed is neither checked nor made again', () => {
   const after = atOnce(rulesOf(second)).overrides
   expect(second.overrides[0]).toBe(added)
   const isKept = ({ identity }: SettingsOverride) =>
-    typeof identity !== 'string' || after.ofIdentity(identity) === before.ofIdentity(identity)
+    typeof identity !== 'string' ||
+    after.ofIdentity(identity, identity) === before.ofIdentity(identity, identity)
   expect(second.overrides.slice(1).every((each, i) => each === first.overrides[i + 1])).toBe(true)
   expect(second.overrides.slice(1).every(isKept)).toBe(true)
-  expect(after.ofIdentity('acme')).toMatchObject({ policies: [{ limit: 7 }] })
+  expect(after.ofIdentity('acme', 'acme')).toMatchObject({ policies: [{ limit: 7 }] })
 })
 
 test('while a large document is prepared, the one before decides, and then all of the new one at once', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { parseAddress } from '../../../src/keys/address.js'
 import { EMBEDDINGS, embeddingsWith } from '../../../src/keys/embedded-ipv4.js'
+import { shownIdentity } from '../../../src/keys/value-identity.js'
 import type { SettingsOverride } from '../../../src/limiter/settings-document.js'
 import { overrideTable, rowOf } from '../../../src/settings/override-table.js'
 import { atOnce } from '../../../src/util/slices.js'
@@ -16,7 +17,7 @@ function tableOf(overrides: readonly SettingsOverride[], embeddings = EMBEDDINGS
   }))
   const table = atOnce(overrideTable(rows, () => NOW_MS))
   return {
-    ofIdentity: (identity: string) => table.ofIdentity(identity)?.index,
+    ofIdentity: (raw: string, identity = raw) => table.ofIdentity(raw, identity)?.index,
     ofAddress: (address: string) => table.ofAddress(parseAddress(address))?.index,
   }
 }
@@ -27,9 +28,24 @@ test('an identity beats its prefixes, and the longest prefix beats the others', 
     { identity: 'acme-eu', exempt: true },
     { identityPrefix: 'acme-', exempt: true },
   ])
-  expect(['acme-eu', 'acme-eu2', 'acme-', 'acme', 'a', 'b', ''].map(ofIdentity)).toEqual([
+  expect(['acme-eu', 'acme-eu2', 'acme-', 'acme', 'a', 'b', ''].map((raw) => ofIdentity(raw))).toEqual([
     ...[1, 2, 2, 0, 0, undefined, undefined],
   ])
+})
+
+test('an identity as stores keep it beats all others, until it ends', () => {
+  const stored = shownIdentity('=acme')
+  const overrides: SettingsOverride[] = [
+    { identity: 'acme', exempt: true },
+    { storedIdentity: stored, block: true, until: NOW_MS + 1 },
+    { identityPrefix: 'a', exempt: true },
+  ]
+  const { ofIdentity } = tableOf(overrides)
+  expect([ofIdentity('acme', '=acme'), ofIdentity('acme', stored), ofIdentity('ada', '=ada')]).toEqual([
+    1, 1, 2,
+  ])
+  const ended = tableOf(overrides.map((each) => (each.block ? { ...each, until: NOW_MS } : each)))
+  expect(ended.ofIdentity('acme', '=acme')).toBe(0)
 })
 
 test('an identity of several keys is one of them all', () => {

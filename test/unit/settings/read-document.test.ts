@@ -81,7 +81,7 @@ test.each<[unknown, string]>([
   [{ overrides: {} }, 'settings: overrides must be an array of at most 10000 overrides, got an object'],
   [
     override({}),
-    'settings: overrides[1] must have exactly one of identity, identityPrefix, network, got none',
+    'settings: overrides[1] must have exactly one of identity, storedIdentity, identityPrefix, network, got none',
   ],
   [
     override({ identity: 'b' }),
