@@ -89,8 +89,24 @@ export interface SettingsDocument {
 /** A document as it is written: every field is optional. */
 export type GivenDocument = Partial<SettingsDocument>
 
+/** A value that a part of a document may have. */
+export type PartValue = Mode | LimitSettings | { readonly limits: LimitsByName } | SettingsOverride
+
+/** A part of a document that a change added, removed or replaced. */
+export interface ChangedPart {
+  /**
+   * `mode`, `candidate`, `limits.` and the name of a limit, or an override by its target, such as
+   * `overrides[identity="user:acme"]`.
+   */
+  readonly path: string
+  /** The value before the change. Absent if the document did not have the part. */
+  readonly before?: PartValue
+  /** The value after the change. Absent if the change removed the part. */
+  readonly after?: PartValue
+}
+
 /** Who changed a document, when and why. */
-export interface SettingsChange {
+export interface ChangeNote {
   readonly by: string
   readonly reason: string
   /**
@@ -98,4 +114,16 @@ export interface SettingsChange {
    * it.
    */
   readonly atMs: number
+}
+
+/** A change to a document: who made it, when, why, and what it changed. */
+export interface SettingsChange extends ChangeNote {
+  readonly id: string
+  /**
+   * What the change changed. Absent if there was no room to keep it. Also absent if an earlier version of
+   * headgate made the change, or if the document before could not be read.
+   */
+  readonly parts?: readonly ChangedPart[]
+  /** How many parts the change changed, even if there was no room to keep them. */
+  readonly partCount?: number
 }

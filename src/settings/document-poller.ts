@@ -8,7 +8,7 @@ import { inSlices } from '../util/slices.js'
 import { timeout } from '../util/timeout.js'
 import { DocumentFeed, type Follower, type ReadSettled } from './feed.js'
 import { type Latest, type LocalCopy, latestSteps, missingError } from './latest-document.js'
-import { type StoredSettings, shownChange } from './stored-settings.js'
+import { noteOf, type StoredSettings } from './stored-settings.js'
 
 /** The shortest time between two reads of a store's documents. */
 const INTERVAL_MS = 1000
@@ -157,7 +157,7 @@ export class DocumentPoller {
     if (problem !== undefined) throw problem
     shared.copy = { settings, version: found.version }
     const [change] = settings.changes
-    return { document: settings.document, change: change && shownChange(change) }
+    return { document: settings.document, change: change && noteOf(change) }
   }
 
   #schedule(): void {

@@ -1,4 +1,4 @@
-import type { SettingsChange, SettingsDocument } from '../limiter/settings-document.js'
+import type { ChangeNote, SettingsDocument } from '../limiter/settings-document.js'
 import { throwProblems } from '../options/problems.js'
 import { StoreError } from '../stores/store-error.js'
 import { atOnce, type Steps } from '../util/slices.js'
@@ -10,7 +10,7 @@ export interface Settled {
   readonly document: SettingsDocument
   readonly version: string
   /** The most recent change. Absent if changes are not recorded, as in a file. */
-  readonly change?: SettingsChange | undefined
+  readonly change?: ChangeNote | undefined
 }
 
 /** What a follower makes of a document. */

@@ -1,12 +1,15 @@
-import type { SettingsChange } from '../limiter/settings-document.js'
+import type { ChangedPart, SettingsChange } from '../limiter/settings-document.js'
 import { type Fields, isObject } from '../util/values.js'
 
 /** How many changes are kept. */
 const MAX_CHANGES = 100
+/** How many characters of JSON the parts of one change may have to be kept. */
+const MAX_PARTS_LENGTH = 20_000
+/** How many bytes of JSON the parts of all changes may have. */
+const MAX_ALL_PARTS_BYTES = 100_000
 
-/** A change with a unique `id`. After a lost reply, the `id` shows whether the change was made. */
+/** A change as a store keeps it. After a lost reply, its `id` shows whether the change was made. */
 export interface StoredChange extends SettingsChange {
-  readonly id: string
   /** Whether the change replaced what the store held, whatever that was. */
   readonly replaces?: true
 }
@@ -21,7 +24,7 @@ export interface History {
 
 /** Returns the history in a stored value that may be damaged. Processes of older versions drop `first`. */
 export function historyIn({ changes: given, first }: Fields): History {
-  const changes: readonly StoredChange[] = Array.isArray(given) ? given.filter(isChange) : []
+  const changes: readonly StoredChange[] = Array.isArray(given) ? given.filter(isChange).map(readable) : []
   if (typeof first === 'string') return { changes, first }
   return { changes, first: changes.length < MAX_CHANGES ? changes.at(-1)?.id : undefined }
 }
@@ -32,6 +35,18 @@ function isChange(value: unknown): value is StoredChange {
     [value.by, value.reason, value.id].every((text) => typeof text === 'string') &&
     Number.isFinite(value.atMs)
   )
+}
+
+/** Returns a change without what it changed, if that cannot be read. */
+function readable(change: StoredChange): StoredChange {
+  const { parts, partCount = 0, ...others } = change
+  const isReadable =
+    (parts === undefined || (Array.isArray(parts) && parts.every(isPart))) && Number.isInteger(partCount)
+  return isReadable ? change : others
+}
+
+function isPart(value: unknown): value is ChangedPart {
+  return isObject(value) && typeof value.path === 'string'
 }
 
 /** Returns the history after a change. */
@@ -65,4 +80,24 @@ export function continues({ changes, first }: History, earlier: History, foreign
   if (changes.length < MAX_CHANGES) return changes.length === 0
   if (changes.some(({ id }) => id === foreign?.changes[0]?.id)) return false
   return first === undefined || earlier.first === undefined || first === earlier.first // too far apart
+}
+
+/**
+ * Returns changes with those of their parts that fit into so many bytes. The newest keep theirs the longest.
+ */
+export function partsWithin(changes: readonly StoredChange[], maxBytes: number): StoredChange[] {
+  let leftBytes = Math.min(maxBytes, MAX_ALL_PARTS_BYTES)
+  return changes.map((change) => {
+    if (change.parts === undefined) return change
+    const text = JSON.stringify(change.parts)
+    leftBytes -= text.length > MAX_PARTS_LENGTH ? 0 : byteLength(text)
+    if (text.length <= MAX_PARTS_LENGTH && leftBytes >= 0) return change
+    const { parts: _parts, ...others } = change
+    return others
+  })
+}
+
+/** Returns how many bytes a text has in UTF-8. */
+export function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length
 }

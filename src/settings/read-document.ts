@@ -131,3 +131,21 @@ function* overrideSteps(
   readIn.set(overrides, read)
   return overrides
 }
+
+/**
+ * Returns the overrides of a valid document that have not ended, by their targets, such as
+ * `overrides[identity="acme"]`.
+ */
+export function overridesByTarget(
+  { overrides }: Pick<SettingsDocument, 'overrides'>,
+  nowMs: number,
+): Map<string, SettingsOverride> {
+  const read = readIn.get(overrides)?.values() ?? overrides.map(readSeparately)
+  const byTarget = new Map<string, SettingsOverride>()
+  for (const { target, until, override } of read) if (until > nowMs) byTarget.set(target, override)
+  return byTarget
+}
+
+function readSeparately(override: SettingsOverride, i: number): ReadOverride {
+  return { ...readOverride(`overrides[${i}]`, override), override }
+}

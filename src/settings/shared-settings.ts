@@ -7,15 +7,29 @@ import type { Store } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { inSlices } from '../util/slices.js'
 import { keyName, wrongKind } from '../util/validate.js'
+import { isFunction, isObject } from '../util/values.js'
 import { changeDocument } from './change-document.js'
 import { type DocumentStore, pollerOf } from './document-poller.js'
 import { followDocument } from './follow-document.js'
-import { jsonSteps, shownChange } from './stored-settings.js'
+import type { RecordedSettings } from './in-force.js'
+import { checkIntact, type Edit, editing, type Revision, replacement } from './revision.js'
+import { jsonSteps, type StoredSettings, shownChange } from './stored-settings.js'
 
 /** Options of `sharedSettings`. */
 export interface SharedSettingsOptions {
   /** The prefix of the documents' keys, like the option `prefix` of a limiter. Default `'hg'`. */
   readonly prefix?: string
+}
+
+/** Who makes a change, and why. */
+export interface ChangeOrigin {
+  readonly by: string
+  readonly reason: string
+  /**
+   * The `id` of the change, such as a UUID. A change with the `id` of one of the last 100 changes is not made
+   * again, so a caller that has not heard of the result may repeat it. Default: a new UUID.
+   */
+  readonly id?: string
 }
 
 /** Settings in a store, which the limiters of all processes follow. */
@@ -50,13 +64,16 @@ export interface SharedSettings extends SettingsSource {
   change(
     name: string,
     edit: ((document: SettingsDocument) => MaybePromise<GivenDocument>) | GivenDocument,
-    origin: { readonly by: string; readonly reason: string },
+    origin: ChangeOrigin,
   ): Promise<SettingsDocument>
-  /** Returns the last 100 changes to the document that `read` returns, the newest first. */
+  /**
+   * Returns the last 100 changes to the document that `read` returns, the newest first, each with what it
+   * changed.
+   */
   changes(name: string): Promise<readonly SettingsChange[]>
+  /** Returns the document and its last changes, in one read. Rejects as `read` does. */
+  readWithChanges(name: string): Promise<RecordedSettings>
 }
-
-const REPLACE = 'Replace it with settings.change.'
 
 const OPTIONS = { rows: { prefix: withDefault('hg', keyName) } }
 
@@ -97,8 +114,21 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
     () => readOptions('sharedSettings', options, OPTIONS),
   )
   const poller = pollerOf(kept)
-  const keyOf = (name: string) => `${prefix}:settings:${keyName('settings', 'name', name)}`
+  const keyOf = (name: string) => settingsKey(prefix, name)
   const documentOf = (name: string) => poller.documentOf(keyOf(name))
+
+  async function readValid(name: string): Promise<StoredSettings> {
+    const latest = await poller.latest(documentOf(name))
+    checkIntact(latest)
+    return latest.settings
+  }
+
+  async function revise(name: string, revision: Revision, origin: unknown): Promise<SettingsDocument> {
+    const shared = documentOf(name)
+    const settings = await changeDocument(poller, shared, revision, origin)
+    await poller.refresh(shared, settings)
+    return inSlices(jsonSteps(settings.document))
+  }
 
   return {
     [FOLLOW]: {
@@ -110,18 +140,30 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
       pollIfDue: poller.pollIfDue,
     } satisfies DocumentSource,
     async read(name) {
-      const { settings, damage } = await poller.latest(documentOf(name))
-      if (damage !== undefined) throw new TypeError(`${damage.message} ${REPLACE}`, { cause: damage })
-      return inSlices(jsonSteps(settings.document))
+      return inSlices(jsonSteps((await readValid(name)).document))
     },
-    async change(name, edit, origin) {
-      const shared = documentOf(name)
-      const settings = await changeDocument(poller, shared, edit, origin)
-      await poller.refresh(shared, settings)
-      return inSlices(jsonSteps(settings.document))
+    change: async (name, edit, origin) => revise(name, revisionOf(edit), origin),
+    async changes(name) {
+      const { settings } = await poller.latest(documentOf(name))
+      return inSlices(jsonSteps(settings.changes.map(shownChange)))
     },
-    changes: async (name) => (await poller.latest(documentOf(name))).settings.changes.map(shownChange),
+    async readWithChanges(name) {
+      const { document, changes } = await readValid(name)
+      return inSlices(jsonSteps({ document, changes: changes.map(shownChange) }))
+    },
   }
+}
+
+/** Returns the key of a limiter's document. */
+export function settingsKey(prefix: string, limiter: string): string {
+  return `${prefix}:settings:${keyName('settings', 'name', limiter)}`
+}
+
+/** Returns the revision that a caller of `change` asks for. Throws a `TypeError` for a wrong `edit`. */
+function revisionOf(edit: unknown): Revision {
+  if (isFunction(edit)) return editing(edit as Edit)
+  if (isObject(edit)) return replacement(edit)
+  throw wrongKind('settings', 'edit', 'a function or a document', edit, 'Write (document) => document.')
 }
 
 /** Returns a store that supports documents. Throws a `TypeError` for anything else. */

@@ -1,16 +1,25 @@
-import type { SettingsChange, SettingsDocument } from '../limiter/settings-document.js'
+import type { ChangeNote, SettingsChange, SettingsDocument } from '../limiter/settings-document.js'
 import type { StoredDocument } from '../stores/documents.js'
 import { messageOf } from '../stores/store-error.js'
 import type { Steps } from '../util/slices.js'
-import { wrongOption } from '../util/validate.js'
-import { isObject } from '../util/values.js'
-import { type History, historyAfter, historyIn, type StoredChange } from './history.js'
+import { keyName, wrongOption } from '../util/validate.js'
+import { fieldsOf, isObject } from '../util/values.js'
+import {
+  byteLength,
+  type History,
+  historyAfter,
+  historyIn,
+  partsWithin,
+  type StoredChange,
+} from './history.js'
 import { documentSteps } from './read-document.js'
 
 const OWNER = 'settings'
 const REWRITE = 'Write it with settings.change.'
 /** The most characters that every store can hold under one key. memcached holds a megabyte. */
 const MAX_LENGTH = 1_000_000
+/** More characters than a text has beside the document and its changes. */
+const ENVELOPE_LENGTH = 100
 const MAX_BY = 200
 const MAX_REASON = 1000
 
@@ -64,19 +73,29 @@ export function* storedSteps(
   return { document: yield* documentSteps(value.document, nowMs, earlier), ...historyIn(value) }
 }
 
-/** Returns the settings after a change. */
+/** Settings, and the text of them that a store keeps. */
+export interface WrittenSettings {
+  readonly settings: StoredSettings
+  readonly text: string
+}
+
+/**
+ * Returns the settings after a change. If the document is large, the differences of earlier changes make
+ * room for it. Throws a `TypeError` if it is too long nevertheless.
+ */
 export function settingsAfter(
   before: History,
   document: SettingsDocument,
   change: StoredChange,
-): StoredSettings {
-  return { document, ...historyAfter(before, change) }
-}
-
-/** Returns the text to store. Throws a `TypeError` if it is too long. */
-export function textOf(settings: StoredSettings): string {
-  const text = JSON.stringify(settings)
-  if (text.length <= MAX_LENGTH) return text
+): WrittenSettings {
+  const { changes, ...history } = historyAfter(before, change)
+  const documentText = JSON.stringify(document)
+  const bareText = JSON.stringify(partsWithin(changes, 0))
+  const roomBytes = MAX_LENGTH - byteLength(documentText) - byteLength(bareText) - ENVELOPE_LENGTH
+  const kept = partsWithin(changes, roomBytes)
+  const rest = JSON.stringify({ changes: kept, ...history }).slice(1)
+  const text = `{"document":${documentText},${rest}`
+  if (text.length <= MAX_LENGTH) return { settings: { document, changes: kept, ...history }, text }
   const must = `at most ${MAX_LENGTH} characters of JSON, including its changes`
   throw wrongOption(
     OWNER,
@@ -87,12 +106,14 @@ export function textOf(settings: StoredSettings): string {
   )
 }
 
-/** Returns the record of a change. Throws a `TypeError` if `by` or `reason` is missing. */
-export function readChange(origin: unknown, nowMs: number, id: string): StoredChange {
-  const { by, reason } = isObject(origin) ? origin : {}
+/**
+ * Returns the record of a change. Throws a `TypeError` if `by` or `reason` is missing, or its `id` is wrong.
+ */
+export function readChange(origin: unknown, nowMs: number): StoredChange {
+  const { by, reason, id = crypto.randomUUID() } = fieldsOf(origin)
   checkText('by', by, MAX_BY, "Write { by: 'ada', reason: 'a launch' }.")
   checkText('reason', reason, MAX_REASON, "Write { by: 'ada', reason: 'a launch' }.")
-  return { by: String(by), reason: String(reason), atMs: nowMs, id }
+  return { by: String(by), reason: String(reason), atMs: nowMs, id: keyName(OWNER, 'id', id) }
 }
 
 function checkText(option: string, value: unknown, maxLength: number, fix: string): void {
@@ -100,7 +121,19 @@ function checkText(option: string, value: unknown, maxLength: number, fix: strin
   throw wrongOption(OWNER, option, `a string of 1 to ${maxLength} characters`, value, fix)
 }
 
-/** Returns a change without its `id`. */
-export function shownChange({ by, reason, atMs }: SettingsChange): SettingsChange {
+/** Returns who made a change, when and why. */
+export function noteOf({ by, reason, atMs }: SettingsChange): ChangeNote {
   return { by, reason, atMs }
+}
+
+/** Returns a change as callers of `changes` see it. */
+export function shownChange({ id, by, reason, atMs, parts, partCount }: StoredChange): SettingsChange {
+  return {
+    id,
+    by,
+    reason,
+    atMs,
+    ...(parts && { parts }),
+    ...(partCount !== undefined && { partCount }),
+  }
 }

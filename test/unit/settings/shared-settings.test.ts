@@ -65,7 +65,14 @@ test('the last 100 changes are kept, the newest first', async () => {
     await settings.change('api', (document) => document, { by: 'ada', reason: `change ${i}` })
   const changes = await settings.changes('api')
   expect(changes).toHaveLength(100)
-  expect(changes[0]).toEqual({ by: 'ada', reason: 'change 104', atMs: expect.any(Number) })
+  expect(changes[0]).toEqual({
+    id: expect.stringMatching(/^[\da-f-]{36}$/),
+    by: 'ada',
+    reason: 'change 104',
+    atMs: expect.any(Number),
+    parts: [],
+    partCount: 0,
+  })
   expect(changes[99]?.reason).toBe('change 5')
   expect(changes[0]?.atMs).toBeGreaterThanOrEqual(beforeMs)
 })
@@ -161,6 +168,16 @@ test('a change whose reply was lost is made once', async () => {
   expect(next.overrides).toHaveLength(1)
   expect(edits).toBe(1)
   expect(await settings.changes('api')).toHaveLength(1)
+})
+
+test('a change with the id of an earlier one is not made again', async () => {
+  const settings = sharedSettings(memoryStore())
+  const origin = { ...ada, id: 'order-7' }
+  await settings.change('api', { mode: 'report' }, origin)
+  expect(await settings.change('api', { mode: 'enforce' }, origin)).toMatchObject({ mode: 'report' })
+  expect((await settings.changes('api')).map(({ id }) => id)).toEqual(['order-7'])
+  const change = settings.change('api', {}, { ...ada, id: 'order 8' })
+  await expect(change).rejects.toThrow('settings: id must be 1 to 64 letters, digits, dots, dashes')
 })
 
 test('an error that the store replied rejects at once', async () => {
