@@ -126,4 +126,6 @@ export interface SettingsChange extends ChangeNote {
   readonly parts?: readonly ChangedPart[]
   /** How many parts the change changed, even if there was no room to keep them. */
   readonly partCount?: number
+  /** The `id` of the change that this one undid. */
+  readonly undoes?: string
 }

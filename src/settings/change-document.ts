@@ -54,7 +54,7 @@ async function swapUntilMade(
 ): Promise<StoredSettings> {
   const { name, documents } = poller.store
   const { key, feed } = shared
-  const { isWhole, checkAdded } = revision
+  const { isWhole, undoes, checkParts, checkAdded } = revision
   const within = <T>(work: Promise<T>) => beforeEnd(work, Math.min(endMs, performance.now() + TIMEOUT_MS))
 
   async function attempt(): Promise<StoredSettings | undefined> {
@@ -68,10 +68,12 @@ async function swapUntilMade(
     const nowMs = Date.now()
     const document = await inSlices(documentSteps(value, nowMs, earlier, checkAdded))
     const parts = earlier && (await inSlices(differences(partsOf(earlier, nowMs), partsOf(document, nowMs))))
+    if (parts !== undefined) checkParts?.(settings, parts)
     await inSlices(feed.check(document, earlier))
     const { settings: next, text } = settingsAfter(settings, document, {
       ...change,
       ...(parts && { parts, partCount: parts.length }),
+      ...(undoes !== undefined && { undoes }),
       ...((replaces || isWhole) && { replaces: true as const }),
     })
     return (await within(documents.replace(key, text, version))) ? next : undefined

@@ -2,7 +2,7 @@ import type { ChangedPart, SettingsChange } from '../limiter/settings-document.j
 import { type Fields, isObject } from '../util/values.js'
 
 /** How many changes are kept. */
-const MAX_CHANGES = 100
+export const MAX_CHANGES = 100
 /** How many characters of JSON the parts of one change may have to be kept. */
 const MAX_PARTS_LENGTH = 20_000
 /** How many bytes of JSON the parts of all changes may have. */
@@ -39,9 +39,11 @@ function isChange(value: unknown): value is StoredChange {
 
 /** Returns a change without what it changed, if that cannot be read. */
 function readable(change: StoredChange): StoredChange {
-  const { parts, partCount = 0, ...others } = change
+  const { parts, partCount = 0, undoes = '', ...others } = change
   const isReadable =
-    (parts === undefined || (Array.isArray(parts) && parts.every(isPart))) && Number.isInteger(partCount)
+    (parts === undefined || (Array.isArray(parts) && parts.every(isPart))) &&
+    Number.isInteger(partCount) &&
+    typeof undoes === 'string'
   return isReadable ? change : others
 }
 

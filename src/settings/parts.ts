@@ -1,13 +1,16 @@
 import type {
   ChangedPart,
+  GivenDocument,
+  LimitSettings,
   PartValue,
   SettingsDocument,
   SettingsOverride,
 } from '../limiter/settings-document.js'
 import { isSameJson } from '../util/same-json.js'
 import type { Steps } from '../util/slices.js'
+import { isObject } from '../util/values.js'
 import { overridesByTarget } from './read-document.js'
-import { readOverride } from './read-override.js'
+import { endOf, readOverride } from './read-override.js'
 
 /**
  * The parts of a document by their paths. Changes are recorded, compared and undone part by part. Overrides
@@ -18,6 +21,7 @@ export type Parts = ReadonlyMap<string, PartValue>
 const MODE = 'mode'
 const CANDIDATE = 'candidate'
 const LIMITS = 'limits.'
+const OVERRIDES = 'overrides['
 
 /** Returns the path of a limit of a document. */
 export function limitPath(name: string): string {
@@ -38,6 +42,41 @@ export function partsOf(document: SettingsDocument, nowMs: number): Map<string, 
   if (candidate !== undefined) parts.set(CANDIDATE, candidate)
   for (const [path, override] of overridesByTarget(document, nowMs)) parts.set(path, override)
   return parts
+}
+
+/** Returns the document that has these parts. */
+export function documentOf(parts: Parts): GivenDocument {
+  const under = (start: string) => Array.from(parts).filter(([path]) => path.startsWith(start))
+  const limits = under(LIMITS).map(([path, limit]) => [path.slice(LIMITS.length), limit] as const)
+  const document = {
+    mode: parts.get(MODE),
+    limits: Object.fromEntries(limits) as Record<string, LimitSettings>,
+    candidate: parts.get(CANDIDATE),
+    overrides: under(OVERRIDES).map(([, override]) => override),
+  }
+  return document as GivenDocument
+}
+
+/** Sets a part, or removes it. An override that has ended is removed. */
+export function setPart(
+  parts: Map<string, PartValue>,
+  path: string,
+  value: PartValue | undefined,
+  nowMs: number,
+): void {
+  const lasting = unlessEnded(path, value, nowMs)
+  if (lasting === undefined) parts.delete(path)
+  else parts.set(path, lasting)
+}
+
+/** Returns the value of a part; `undefined` for an override that has ended. */
+export function unlessEnded(
+  path: string,
+  value: PartValue | undefined,
+  nowMs: number,
+): PartValue | undefined {
+  const isOverride = path.startsWith(OVERRIDES) && isObject(value)
+  return isOverride && endOf(value as SettingsOverride) <= nowMs ? undefined : value
 }
 
 /** Returns the parts in which two documents differ. */

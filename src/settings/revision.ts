@@ -1,4 +1,9 @@
-import type { GivenDocument, SettingsDocument, SettingsOverride } from '../limiter/settings-document.js'
+import type {
+  ChangedPart,
+  GivenDocument,
+  SettingsDocument,
+  SettingsOverride,
+} from '../limiter/settings-document.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { inSlices } from '../util/slices.js'
 import { TimeoutError } from '../util/timeout.js'
@@ -7,7 +12,7 @@ import type { SharedDocument } from './document-poller.js'
 import type { Latest } from './latest-document.js'
 import type { CheckAdded } from './read-document.js'
 import { endOf } from './read-override.js'
-import { jsonSteps } from './stored-settings.js'
+import { jsonSteps, type StoredSettings } from './stored-settings.js'
 
 /** How long an attempt waits for a reply of the store, and for an edit. */
 export const TIMEOUT_MS = 5000
@@ -22,9 +27,13 @@ export type Within = <T>(work: Promise<T>) => Promise<T>
 export interface Revision {
   /** Returns the next document. Rejects if it cannot be made from the latest one. */
   revise(latest: Latest, shared: SharedDocument, within: Within): MaybePromise<unknown>
+  /** Throws if the parts that have changed must not change. */
+  readonly checkParts?: (latest: StoredSettings, parts: readonly ChangedPart[]) => void
   readonly checkAdded?: CheckAdded
   /** Whether the document replaces whatever the store holds. */
   readonly isWhole?: true
+  /** The `id` of the change that it undoes. */
+  readonly undoes?: string
 }
 
 /** Returns the revision that replaces the document. */

@@ -7,13 +7,15 @@ import type { Store } from '../stores/store.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 import { inSlices } from '../util/slices.js'
 import { keyName, wrongKind } from '../util/validate.js'
-import { isFunction, isObject } from '../util/values.js'
+import { fieldsOf, isFunction, isObject } from '../util/values.js'
+import { basedOn, merging, readBase } from './based-on.js'
 import { changeDocument } from './change-document.js'
 import { type DocumentStore, pollerOf } from './document-poller.js'
 import { followDocument } from './follow-document.js'
 import type { RecordedSettings } from './in-force.js'
 import { checkIntact, type Edit, editing, type Revision, replacement } from './revision.js'
 import { jsonSteps, type StoredSettings, shownChange } from './stored-settings.js'
+import { undoing } from './undo.js'
 
 /** Options of `sharedSettings`. */
 export interface SharedSettingsOptions {
@@ -56,6 +58,10 @@ export interface SharedSettings extends SettingsSource {
    * `TypeError`, `edit` gets the invalid document to repair. If nothing of that can be read, only a whole
    * document can replace it.
    *
+   * With `basedOn`, the `id` of the latest change when the document was read, or `null` if there was none, a
+   * change of parts that others have changed since rejects with a `SettingsConflictError`. Other parts are
+   * merged: a whole document changes only what it changed in that version.
+   *
    * Rejects with what `edit` throws, and with a `TypeError` if the new document is invalid, or does not fit
    * a limiter of this process that follows it. In these cases, nothing has changed. `edit` has five seconds.
    * If the store fails, retries for ten seconds, and never makes the change twice. If it still fails,
@@ -64,14 +70,24 @@ export interface SharedSettings extends SettingsSource {
   change(
     name: string,
     edit: ((document: SettingsDocument) => MaybePromise<GivenDocument>) | GivenDocument,
-    origin: ChangeOrigin,
+    origin: ChangeOrigin & { readonly basedOn?: string | null },
   ): Promise<SettingsDocument>
+  /**
+   * Restores what a change replaced, and resolves with the new document. This is a change itself, which can
+   * be undone. Rejects with a `SettingsConflictError` if a later change has changed the same parts. Rejects
+   * with a `TypeError` if it is not known what the change changed, or if nothing of it is left. Otherwise, it
+   * rejects as `change` does.
+   */
+  undo(name: string, id: string, origin: ChangeOrigin): Promise<SettingsDocument>
   /**
    * Returns the last 100 changes to the document that `read` returns, the newest first, each with what it
    * changed.
    */
   changes(name: string): Promise<readonly SettingsChange[]>
-  /** Returns the document and its last changes, in one read. Rejects as `read` does. */
+  /**
+   * Returns the document and its last changes, in one read. The `id` of the first is the `basedOn` of a
+   * change to this document. Rejects as `read` does.
+   */
   readWithChanges(name: string): Promise<RecordedSettings>
 }
 
@@ -142,7 +158,8 @@ export function sharedSettings(store: Store, options: SharedSettingsOptions = {}
     async read(name) {
       return inSlices(jsonSteps((await readValid(name)).document))
     },
-    change: async (name, edit, origin) => revise(name, revisionOf(edit), origin),
+    change: async (name, edit, origin) => revise(name, revisionOf(edit, origin), origin),
+    undo: (name, id, origin) => revise(name, undoing(id), origin),
     async changes(name) {
       const { settings } = await poller.latest(documentOf(name))
       return inSlices(jsonSteps(settings.changes.map(shownChange)))
@@ -160,10 +177,14 @@ export function settingsKey(prefix: string, limiter: string): string {
 }
 
 /** Returns the revision that a caller of `change` asks for. Throws a `TypeError` for a wrong `edit`. */
-function revisionOf(edit: unknown): Revision {
-  if (isFunction(edit)) return editing(edit as Edit)
-  if (isObject(edit)) return replacement(edit)
-  throw wrongKind('settings', 'edit', 'a function or a document', edit, 'Write (document) => document.')
+function revisionOf(edit: unknown, origin: unknown): Revision {
+  if (!isFunction(edit) && !isObject(edit))
+    throw wrongKind('settings', 'edit', 'a function or a document', edit, 'Write (document) => document.')
+  const { basedOn: given } = fieldsOf(origin)
+  const base = given === undefined ? undefined : readBase(given)
+  if (!isFunction(edit)) return base === undefined ? replacement(edit) : merging(edit, base)
+  const edited = editing(edit as Edit)
+  return base === undefined ? edited : basedOn(base, edited)
 }
 
 /** Returns a store that supports documents. Throws a `TypeError` for anything else. */

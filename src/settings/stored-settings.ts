@@ -127,7 +127,15 @@ export function noteOf({ by, reason, atMs }: SettingsChange): ChangeNote {
 }
 
 /** Returns a change as callers of `changes` see it. */
-export function shownChange({ id, by, reason, atMs, parts, partCount }: StoredChange): SettingsChange {
+export function shownChange({
+  id,
+  by,
+  reason,
+  atMs,
+  parts,
+  partCount,
+  undoes,
+}: StoredChange): SettingsChange {
   return {
     id,
     by,
@@ -135,5 +143,6 @@ export function shownChange({ id, by, reason, atMs, parts, partCount }: StoredCh
     atMs,
     ...(parts && { parts }),
     ...(partCount !== undefined && { partCount }),
+    ...(undoes !== undefined && { undoes }),
   }
 }

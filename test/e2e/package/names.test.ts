@@ -18,6 +18,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
   },
   'headgate/http': {
     values: [
+      'SettingsConflictError',
       'StoreError',
       'adjustments',
       'ban',

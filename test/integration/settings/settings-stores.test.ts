@@ -1,4 +1,11 @@
-import { createLimiter, fixedWindow, leased, type Store, sharedSettings } from 'headgate'
+import {
+  createLimiter,
+  fixedWindow,
+  leased,
+  SettingsConflictError,
+  type Store,
+  sharedSettings,
+} from 'headgate'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { until } from '../../support/servers/wait.js'
 import { STORES, type Started } from '../store-kinds.js'
@@ -63,5 +70,38 @@ describe.each(STORES)('on $name', (kind) => {
     expect(overrides.map(({ identity }) => identity).toSorted()).toEqual(names.toSorted())
     const changes = await settings.changes('changed')
     expect(changes.map(({ reason }) => reason).toSorted()).toEqual(names.toSorted())
+  })
+  test('of changes based on one version, one is made for each part, and one undo of each', async () => {
+    const settings = stores.map((store) => sharedSettings(store))
+    const outcomes = await Promise.allSettled(
+      settings.map((each, i) =>
+        each.change(
+          'based',
+          { limits: { shared: { limit: i + 1 } }, mode: 'report' },
+          { ...ada, basedOn: null },
+        ),
+      ),
+    )
+    const failures = (of: readonly PromiseSettledResult<unknown>[]) =>
+      of.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    expect(failures(outcomes).map((error) => error instanceof SettingsConflictError)).toEqual(
+      Array.from({ length: PROCESSES - 1 }, () => true),
+    )
+    const parallel = await Promise.allSettled(
+      settings.map((each, i) =>
+        each.change('based', { limits: { [`own-${i}`]: { limit: 1 } } }, { ...ada, basedOn: null }),
+      ),
+    )
+    expect(failures(parallel)).toEqual([])
+    const [first] = settings
+    const changes = (await first?.changes('based')) ?? []
+    expect(changes).toHaveLength(1 + PROCESSES)
+    const undone = await Promise.allSettled(
+      settings.map((each) => each.undo('based', changes.at(-1)?.id ?? '', ada)),
+    )
+    expect(failures(undone)).toHaveLength(PROCESSES - 1)
+    expect(Object.keys((await first?.read('based'))?.limits ?? {}).toSorted()).toEqual(
+      settings.map((_, i) => `own-${i}`),
+    )
   })
 })

@@ -28,6 +28,14 @@ test('says who set each limit, override and mode, when and why', async () => {
   expect(change).toMatchObject({ ...eve, atMs: expect.any(Number), id: expect.any(String) })
 })
 
+test('an undo is who set the part again', async () => {
+  const settings = sharedSettings(memoryStore())
+  await settings.change('api', { mode: 'report' }, ada)
+  await settings.change('api', { mode: 'enforce' }, ada)
+  await settings.undo('api', (await settings.changes('api'))[0]?.id ?? '', eve)
+  expect(await settersOf(settings)).toEqual({ mode: 'an attack' })
+})
+
 test('leaves out overrides that have ended', async () => {
   const settings = sharedSettings(memoryStore())
   const until = Date.now() + 60_000

@@ -160,6 +160,7 @@ describe('the history of another version', () => {
     ['parts', [5]],
     ['parts', [{ path: 5 }]],
     ['partCount', 'many'],
+    ['undoes', 5],
   ])('is read without %s if that is %j', async (field, value) => {
     const { store, textOf, overwrite } = fragileStore()
     const shared = sharedSettings(store)
