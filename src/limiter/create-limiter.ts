@@ -8,7 +8,7 @@ import { limiterCore } from './create-core.js'
 import { watchCreation } from './created-in-handler.js'
 import { logIfDebugged } from './debug-log.js'
 import type { Decision, Finish } from './decision.js'
-import { emit, emitFailure, type LimiterEvents } from './events.js'
+import { emit, emitFailure, type LimiterEvents, nameEvents } from './events.js'
 import { registerForInspection } from './inspection.js'
 import type { Limiter, MiddlewareLimiter } from './limiter.js'
 import { finishDecision, type LimiterParts, limiterMethods } from './limiter-methods.js'
@@ -63,6 +63,7 @@ function limiterParts<Subject>(owner: string, given: LimiterSettings): LimiterPa
   const settings = { ...given, context: { ...given.context, onBound: publisher?.onBound } }
   const { context, access, modeSwitch, store } = settings
   const events = createEmitter<LimiterEvents<Subject>>()
+  nameEvents(events, context.name)
   const warnOfError = remote?.errorWarnings(events, settings)
   const onRefundFailed = (error: unknown, decision?: Decision) =>
     emitFailure(events, 'refundFailed', error, decision)

@@ -1,4 +1,5 @@
 import type { BreakerState } from '../pipe/breaker-state.js'
+import { channel } from '../platform.js'
 import { messageOf, type StoreError } from '../stores/store-error.js'
 import type { WarningCode } from '../util/codes.js'
 import type { Emitter } from '../util/emitter.js'
@@ -73,12 +74,32 @@ export const FAILURES = {
   renewalFailed: ['HEADGATE_RENEWAL_FAILED', 'units of a concurrency limit could not be renewed'],
 } as const satisfies Record<string, readonly [code: WarningCode, problem: string]>
 
+/** A message on the channel `headgate:failure`: a failure that is not about one charge. */
+export interface FailureMessage {
+  /** The name of the limiter. */
+  readonly limiter: string | undefined
+  readonly event: Exclude<keyof typeof FAILURES, 'storeError'>
+  readonly error: unknown
+}
+
+const failures = channel('headgate:failure')
+const limiterNames = new WeakMap<object, string | undefined>()
+
+/** Sets the limiter that messages about failures of these events name. */
+export function nameEvents(events: object, limiter: string | undefined): void {
+  limiterNames.set(events, limiter)
+}
+
 /** Emits a failure, or warns once if it has no listener. */
 export function emitFailure<Subject, Name extends keyof typeof FAILURES>(
   events: Emitter<LimiterEvents<Subject>>,
   name: Name,
   ...args: LimiterEvents<Subject>[Name]
 ): void {
+  if (name !== 'storeError' && failures.hasSubscribers) {
+    const limiter = limiterNames.get(events)
+    failures.publish({ limiter, event: name, error: args[0] } satisfies FailureMessage)
+  }
   if (emit(events, name, args)) return
   const [code, problem] = FAILURES[name]
   const fix = `To log every occurrence, listen to limiter.events.on('${name}', …).`

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { CandidateMessage } from '../limiter/candidate/candidate.js'
 import type { DecisionMessage } from '../limiter/charge-limits.js'
 import type { Decision } from '../limiter/decision.js'
+import type { FailureMessage } from '../limiter/events.js'
 import { isNearLimit } from '../limiter/near-limit.js'
 import { BREAKER_STATES } from '../pipe/breaker-state.js'
 import type { StoreCall, StoreMessage } from '../pipe/store-channel.js'
@@ -13,6 +14,7 @@ import {
   CANDIDATE_DECISIONS,
   DECISIONS,
   DENIALS,
+  FAILURES,
   type Gauge,
   type Instrument,
   NEAR_LIMIT,
@@ -72,6 +74,11 @@ export function collect(measure: Measure, stores: NamedStores): Collection {
     })
   }
 
+  function countFailure(message: unknown): void {
+    const { limiter = UNNAMED, event } = message as FailureMessage
+    measure(FAILURES, 1, { 'headgate.limiter.name': limiter, 'headgate.event.name': event })
+  }
+
   function measureStore(message: unknown): void {
     const event = message as StoreMessage
     if (event.type === 'batch') {
@@ -92,6 +99,7 @@ export function collect(measure: Measure, stores: NamedStores): Collection {
   const listeners = [
     ['headgate:decision', countDecision],
     ['headgate:candidate', countCandidate],
+    ['headgate:failure', countFailure],
     ['headgate:store', measureStore],
   ] as const
   for (const [channel, listener] of listeners) subscribe(channel, listener)

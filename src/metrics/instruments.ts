@@ -57,6 +57,14 @@ export const CANDIDATE_DECISIONS = {
   attributes: [LIMITER, LIMIT, OUTCOME, 'headgate.candidate.outcome'],
 } as const satisfies Instrument
 
+export const FAILURES = {
+  kind: 'counter',
+  name: 'headgate.failures',
+  description: 'Failures that are not about one charge, by the event of the limiter that reports them.',
+  unit: '{failure}',
+  attributes: [LIMITER, 'headgate.event.name'],
+} as const satisfies Instrument
+
 export const OPERATION_DURATION = {
   kind: 'histogram',
   name: 'headgate.store.operation.duration',
@@ -97,6 +105,7 @@ export const INSTRUMENTS: readonly Instrument[] = [
   DENIALS,
   NEAR_LIMIT,
   CANDIDATE_DECISIONS,
+  FAILURES,
   OPERATION_DURATION,
   BATCH_SIZE,
 ]

@@ -57,6 +57,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'Decision',
       'DecisionMessage',
       'Duration',
+      'FailureMessage',
       'Health',
       'KeyFunction',
       'Limiter',
