@@ -12,7 +12,8 @@ export interface ClientDemand {
 /** What the clients of one limit demanded over a time. */
 export interface LimitDemand {
   readonly limitName: string
-  readonly limit: number
+  /** The limit in force; absent if there is none, as for a log. */
+  readonly limit?: number
   readonly windowMs: number
   readonly fromMs: number
   readonly toMs: number
