@@ -34,6 +34,7 @@ export const GROUPS: readonly Group[] = [
       'without-http': 'Without HTTP',
       testing: 'Testing your limits',
       replay: 'Try a limit on your logs',
+      tune: 'Learn a limit',
     },
   },
   {

@@ -7,11 +7,13 @@ import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from './keys/help.js'
 import { REPLAY_HELP, replayCommand } from './replay/command.js'
 import { testStoreCommand } from './test-store/command.js'
 import { TEST_STORE_HELP } from './test-store/help.js'
+import { TUNE_HELP, tuneCommand } from './tune/command.js'
 
 const HELP = `Usage: headgate <command>
 
 Commands:
   replay      show which requests in access logs a limit would have denied
+  tune        propose a limit from what the clients in access logs asked for
   inspect     show what a store has of a client, and why the client is denied
   release     forget what a client has used, bans included
   block       ban a client for a while
@@ -29,6 +31,7 @@ interface CliCommand {
 
 const COMMANDS: Readonly<Record<string, CliCommand>> = {
   replay: { help: REPLAY_HELP, run: replayCommand },
+  tune: { help: TUNE_HELP, run: tuneCommand },
   inspect: { help: INSPECT_HELP, run: inspectCommand },
   release: { help: RELEASE_HELP, run: releaseCommand },
   block: { help: BLOCK_HELP, run: blockCommand },

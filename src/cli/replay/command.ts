@@ -50,7 +50,8 @@ export async function replayCommand(args: readonly string[]): Promise<string> {
   }
 }
 
-async function replayAll(settings: ReplaySettings): Promise<Replay> {
+/** Replays all logs that a command line names. Rejects with an `InputError` if one cannot be read. */
+export async function replayAll(settings: ReplaySettings): Promise<Replay> {
   const replay = new Replay(settings)
   const total = await totalBytes(settings.files)
   const progress = showProgress(process.stderr, (bytes) => bytesText(bytes, total))

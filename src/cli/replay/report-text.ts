@@ -18,7 +18,8 @@ export function reportText(report: Report): string {
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
 
-function inputLines({ lines, unreadable, skipped, outOfOrder, ...rest }: Report): string[] {
+/** Returns the lines about what was read. */
+export function inputLines({ lines, unreadable, skipped, outOfOrder, ...rest }: Report): string[] {
   const { first } = unreadable
   const firstPlace = first === null ? '' : `, the first is line ${count(first.line)} of ${first.file}`
   const back = outOfOrder.lines === 0 ? '' : `, by up to ${spanText(outOfOrder.mostMs)}`

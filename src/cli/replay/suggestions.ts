@@ -69,6 +69,11 @@ export class WindowCounts {
     return count > 0 && nowMs < window + this.#windowMs ? window : nowMs
   }
 
+  /** Returns the most requests of a client in any window. */
+  mostOf(id: number): number {
+    return this.#numbers.get(id, MOST)
+  }
+
   #countWindow(count: number): void {
     if (count > 0) this.#windowsByCount.set(count, (this.#windowsByCount.get(count) ?? 0) + 1)
   }
