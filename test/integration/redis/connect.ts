@@ -1,7 +1,13 @@
 import { Redis } from 'ioredis'
 
+interface ConnectOptions {
+  readonly retryStrategy?: () => number
+  /** A connection that was reset keeps its process for this long, two seconds by default. */
+  readonly disconnectTimeout?: number
+}
+
 /** Connects a client as the docs advise, and waits until it is ready. */
-export async function connect(url: string, options: { retryStrategy?: () => number } = {}): Promise<Redis> {
+export async function connect(url: string, options: ConnectOptions = {}): Promise<Redis> {
   const client = new Redis(url, { autoResendUnfulfilledCommands: false, ...options })
   client.on('error', () => undefined) // while a server is down, connecting fails
   await client.ping()
