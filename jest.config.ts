@@ -11,6 +11,7 @@ const common: Config = {
   testRunner: '<rootDir>/test/support/left-out/test-runner.cjs',
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
+    '/src/dashboard/page/.+\\.js$': ['@swc/jest', { jsc: { target: 'es2022' } }], // modules of browsers
   },
   resolver: '<rootDir>/test/support/resolver.cjs',
   moduleNameMapper: {

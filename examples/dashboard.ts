@@ -35,7 +35,8 @@ export function dashboardApp(password: string): Express {
   })
 
   const app = express().disable('x-powered-by')
-  app.use('/limits', dashboard({ limiters: [api.limiter, login], authorize: basicAuth(password) }))
+  const limiters = [api.limiter, login]
+  app.use('/limits', dashboard({ limiters, authorize: basicAuth(password), operator: () => 'admin' }))
   app.get('/', api, (_req, res) => {
     res.type('text').send('hello\n')
   })

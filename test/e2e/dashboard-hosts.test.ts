@@ -36,7 +36,12 @@ afterAll(() => browser.close())
 
 /** An app with the dashboard of the limiter at /admin/limits. */
 function appWith(options: Partial<DashboardOptions<Request>> = {}): RequestListener {
-  const page = dashboard({ limiters: [limiter], authorize: fromThisMachine, ...options })
+  const page = dashboard({
+    limiters: [limiter],
+    authorize: fromThisMachine,
+    operator: () => 'ada',
+    ...options,
+  })
   closeWithServers(async () => page.close())
   const app = express().use('/admin/limits', page)
   return app.get('/', (_req, res) => void res.send('a page'))
@@ -117,7 +122,12 @@ describe('a site that points its name at this machine (DNS rebinding)', () => {
   })
 
   test('gets nothing over HTTP/2, where the host has another name', async () => {
-    const page = dashboard({ limiters: [limiter], authorize: () => true, hosts: [OWN] })
+    const page = dashboard({
+      limiters: [limiter],
+      authorize: () => true,
+      operator: () => 'ada',
+      hosts: [OWN],
+    })
     const server = http2.createServer((req, res) => page(req as never, res as never))
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)

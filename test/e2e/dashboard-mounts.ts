@@ -1,7 +1,7 @@
 import http, { type IncomingMessage, type OutgoingHttpHeaders, type RequestListener } from 'node:http'
 import express from 'express'
 import type { Dashboard } from 'headgate/dashboard'
-import type { Snapshot } from '../../src/dashboard/figures/board.js'
+import type { Frame } from '../../src/dashboard/figures/shown.js'
 import { type Answer, type Sent, send, type Target } from '../support/http.js'
 
 /** A way to serve a dashboard. */
@@ -43,12 +43,14 @@ export function post(target: Target, path: string, body: unknown, sent: Sent = {
   return send(target, { method: 'POST', path, body: JSON.stringify(body), ...sent, headers })
 }
 
-/** An open page: the stream of its snapshots. */
+/** An open page: the stream of its frames. */
 export interface OpenPage {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
   /** What has arrived. */
-  readonly snapshots: () => Snapshot[]
+  readonly frames: () => Frame[]
+  /** What the visitor may do, as often as the server has said so. */
+  readonly sessions: () => object[]
   /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>
   close(): void
@@ -70,10 +72,12 @@ export function openPage(
       })
       const ended = new Promise<void>((resolve) => res.once('end', resolve))
       res.on('error', () => undefined) // closed by the test
-      const snapshots = () =>
-        Array.from(text.matchAll(/^data: (.*)\n\n/gm), ([, json = '']) => JSON.parse(json) as Snapshot)
+      const messages = (pattern: RegExp) =>
+        Array.from(text.matchAll(pattern), ([, json = '']) => JSON.parse(json))
+      const frames = () => messages(/\n\ndata: (.*)(?=\n\n)/g) as Frame[]
+      const sessions = () => messages(/^event: session\ndata: (.*)$/gm) as object[]
       const close = () => void req.destroy()
-      resolve({ status: res.statusCode ?? 0, headers: res.headers, snapshots, ended, close })
+      resolve({ status: res.statusCode ?? 0, headers: res.headers, frames, sessions, ended, close })
     })
   })
 }

@@ -6,12 +6,14 @@ import { bundleWithPage } from '../support/servers/bundle-with-page.js'
 import { ON_NODE_HTTP } from './dashboard-mounts.js'
 import {
   CREDENTIALS,
-  card,
+  detail,
   figure,
   findings,
+  isLive,
   lookUp,
   PASSWORD,
   PHONE,
+  row,
   takePicture,
   useDashboard,
   WIDE,
@@ -41,7 +43,9 @@ test('whoever has no password sees nothing', async () => {
     ['', 'GET'],
     ['/', 'GET'],
     ['/main.js', 'GET'],
-    ['/events', 'GET'],
+    ['/stream', 'GET'],
+    ['/history', 'GET'],
+    ['/log', 'GET'],
     ['/lookup', 'POST'],
   ]) {
     const response = await fetch(`${dashboard.example.url}/limits${path}`, { method: method as string })
@@ -68,7 +72,7 @@ test.each([
   ['a phone', PHONE],
 ])('hostile identities are text on %s, and break no layout', async (name, options) => {
   const { page, troubles } = await open(options)
-  await page.locator('#connection', { hasText: 'Live' }).waitFor()
+  await isLive(page)
   const width = await page.evaluate('document.documentElement.scrollWidth')
   for (const identity of HOSTILE) {
     if (identity.length < 1000 && !identity.includes('\0')) await logInAs(identity)
@@ -90,21 +94,22 @@ describe('axe', () => {
   test.each([
     ['a wide screen', WIDE],
     ['a phone', PHONE],
-  ])('finds nothing on %s, in light and dark', async (name, options) => {
+  ])('finds nothing in a limiter and a client on %s, in light and dark', async (name, options) => {
     await sendAs('seen', 25)
     for (let i = 0; i < 9; i++) await logInAs('eve')
-    const { page, troubles } = await open({ ...options, colorScheme: 'light' })
-    await card(page, 'login')
-      .getByRole('group', { name: /^Most denied/ })
-      .waitFor()
-    await lookUp(page, 'eve')
-    await page.locator('[data-found=login] tbody').waitFor()
-    const [width] = [page.viewportSize()?.width]
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await findings(page)).toEqual([])
-      await takePicture(page, `${name.replaceAll(' ', '-')}-${colorScheme}`)
+    const { page, troubles } = await open({ ...options, colorScheme: 'light' }, '/#/limiter/login')
+    await detail(page, 'login').locator('tr.client').first().waitFor()
+    for (const view of ['limiter', 'client']) {
+      if (view === 'client') {
+        await lookUp(page, 'eve')
+        await page.locator('[data-found=login] tbody').waitFor()
+      }
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        expect(await findings(page)).toEqual([])
+        await takePicture(page, `${view}-${name.replaceAll(' ', '-')}-${colorScheme}`)
+      }
     }
     expect(troubles).toEqual([])
   })
@@ -155,22 +160,32 @@ describe('while a store is unavailable', () => {
     await page.goto(`http://127.0.0.1:${port}/limits/`)
     const banner = page.locator('#outages')
     await banner.getByText(/^redis has been unavailable since \d\d:\d\d:\d\d\.$/).waitFor()
+    await banner.getByText(/^\d+ s so far, 80 decisions without it\.$/).waitFor()
     expect(await banner.locator('li').allTextContents()).toEqual([
-      'api: local limits apply, with 25 % of each limit in each process. 20 decisions without redis.',
-      'search: local limits apply, with all of each limit in each process. 20 decisions without redis.',
-      'login: requests are denied. 20 decisions without redis.',
-      'mail: onStoreError has allowed 20 requests, denied 0, and applied local limits to 0. 20 decisions without redis.',
+      'api: local limits apply, with 25 % of each limit in each process.',
+      'search: local limits apply, with all of each limit in each process.',
+      'login: requests are denied.',
+      'mail: onStoreError decides.',
     ])
-    const rows = card(page, 'api').getByRole('group', { name: 'Limits, last minute' }).locator('tbody tr')
+    expect(await row(page, 'mail').locator('.sentence').textContent()).toMatch(
+      /^redis has .* since \d\d:\d\d/,
+    )
+    expect(await page.title()).toBe('(4) Rate limits')
+    expect(await findings(page)).toEqual([])
+    await takePicture(page, 'outage')
+    await row(page, 'api').getByRole('link').click()
+    const rows = detail(page, 'api').getByRole('group', { name: 'Limits, last minute' }).locator('tbody tr')
+    await rows.first().waitFor()
     expect(await rows.allTextContents()).toEqual([
       'api local limit2 per 1 min, token bucket218100 %',
       'api8 per 1 min, token bucket000 %',
     ])
-    expect(await findings(page)).toEqual([])
-    await takePicture(page, 'outage')
+    expect(await figure(page, 'api', 'store').textContent()).toBe('redis, unavailable')
+    expect(await detail(page, 'api').locator('rect.outage').count()).toBe(1)
     isUp = true
     await banner.waitFor({ state: 'hidden' }) // though no request comes
-    expect(await figure(page, 'api', 'store').textContent()).toBe('redis, up')
+    await figure(page, 'api', 'store').getByText('redis, up').waitFor()
+    expect(await page.title()).not.toContain('4')
   })
 })
 
@@ -180,7 +195,7 @@ test('a page whose server is gone says since when its figures are out of date', 
   dashboard.closeAfterTest(() => context.close())
   const page = await context.newPage()
   await page.goto(`${own.url}/limits/`)
-  await page.locator('#connection', { hasText: 'Live' }).waitFor()
+  await isLive(page)
   expect(await own.stop()).toBe(0) // though the page is open
   const status = page.locator('#connection', { hasText: /^Disconnected since \d\d:\d\d:\d\d/ })
   await status.waitFor()

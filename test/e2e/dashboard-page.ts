@@ -8,6 +8,7 @@ import { type Example, startExample } from './examples/start-example.js'
 export const PASSWORD = 'a password'
 export const CREDENTIALS = { username: 'admin', password: PASSWORD }
 export const WIDE: BrowserContextOptions = { viewport: { width: 1440, height: 900 } }
+export const WALL: BrowserContextOptions = { viewport: { width: 2560, height: 1440 } }
 export const PHONE: BrowserContextOptions = {
   viewport: { width: 390, height: 844 },
   hasTouch: true,
@@ -23,9 +24,11 @@ export interface OpenDashboard {
   readonly troubles: string[]
 }
 
-export const card = (page: Page, limiter: string) => page.locator(`[data-limiter="${limiter}"]`)
+/** The row of a limiter in the overview, and the view of a limiter. */
+export const row = (page: Page, limiter: string) => page.locator(`[data-limiter="${limiter}"]`)
+export const detail = (page: Page, limiter: string) => page.locator(`[data-detail="${limiter}"]`)
 export const figure = (page: Page, limiter: string, name: string) =>
-  card(page, limiter)
+  detail(page, limiter)
     .locator('.figures div', { has: page.getByText(name, { exact: true }) })
     .locator('dd')
 
@@ -40,9 +43,41 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/${name}.png`, fullPage: true })
 }
 
+/** Opens the view of a client, and looks one up. */
 export async function lookUp(page: Page, identity: string): Promise<void> {
+  await page.getByRole('link', { name: 'Clients', exact: true }).click()
   await page.getByLabel(/^IP address, user, name/).fill(identity)
   await page.getByRole('button', { name: 'Look up', exact: true }).click()
+}
+
+/** Resolves once the page shows what the server has sent. */
+export async function isLive(page: Page): Promise<void> {
+  await page.locator('#connection.is-live').waitFor()
+}
+
+/** Opens an address of the dashboard in a context of its own, and notes what goes wrong. */
+export async function openIn(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenDashboard & { close(): Promise<void> }> {
+  const context = await browser.newContext({ ...WIDE, reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  const troubles: string[] = []
+  page.on('pageerror', (error) => troubles.push(error.message))
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) troubles.push(message.text())
+  })
+  page.on('dialog', (dialog) => {
+    troubles.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  const { origin } = new URL(url)
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/limits`)) troubles.push(request.url())
+  })
+  await page.goto(url)
+  return { page, troubles, close: () => context.close() }
 }
 
 /** The example, and how tests use it. */
@@ -52,7 +87,7 @@ export interface UsedDashboard {
   /** Closes something after the test. */
   closeAfterTest(close: () => Promise<void>): void
   /** Opens the page of the example, until the test ends. */
-  open(options?: BrowserContextOptions): Promise<OpenDashboard>
+  open(options?: BrowserContextOptions, address?: string): Promise<OpenDashboard>
   /** Sends requests of a client of the API. Returns their statuses. */
   sendAs(client: string, count: number): Promise<number[]>
   logInAs(account: string): Promise<number>
@@ -77,25 +112,11 @@ export function useDashboard(): UsedDashboard {
     await example?.stop()
   })
 
-  async function open(options: BrowserContextOptions = {}): Promise<OpenDashboard> {
-    const settings = { ...WIDE, httpCredentials: CREDENTIALS, reducedMotion: 'reduce' as const, ...options }
-    const context = await browser.newContext(settings)
-    closing.push(() => context.close())
-    const page = await context.newPage()
-    const troubles: string[] = []
-    page.on('pageerror', (error) => troubles.push(error.message))
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) troubles.push(message.text())
-    })
-    page.on('dialog', (dialog) => {
-      troubles.push(`dialog: ${dialog.message()}`)
-      void dialog.dismiss()
-    })
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${example.url}/limits`)) troubles.push(request.url())
-    })
-    await page.goto(`${example.url}/limits`)
-    return { page, troubles }
+  async function open(options: BrowserContextOptions = {}, address = ''): Promise<OpenDashboard> {
+    const settings = { httpCredentials: CREDENTIALS, ...options }
+    const opened = await openIn(browser, `${example.url}/limits${address}`, settings)
+    closing.push(opened.close)
+    return opened
   }
 
   async function sendAs(client: string, count: number): Promise<number[]> {

@@ -2,10 +2,10 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import net from 'node:net'
 import { createLimiter, fixedWindow, type Limiter, memoryStore } from 'headgate'
 import { type Dashboard, dashboard } from 'headgate/dashboard'
-import type { Board } from '../../src/dashboard/figures/board.js'
 import { type EventStream, eventStream } from '../../src/dashboard/server/event-stream.js'
 import { closeServers, type Served, send, serve } from '../support/http.js'
 import { until } from '../support/servers/wait.js'
+import { givenFigures, row } from '../unit/dashboard/server/page-figures.js'
 import { MOUNTS, ON_NODE_HTTP, type OpenPage, openPage, SECURITY_HEADERS } from './dashboard-mounts.js'
 
 const MAX_PAGES = 20
@@ -35,7 +35,7 @@ function fakeTimers(): void {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] })
 }
 
-async function open(served: Served, path = '/events'): Promise<OpenPage> {
+async function open(served: Served, path = '/stream'): Promise<OpenPage> {
   const opened = await openPage(served, path)
   pages.push(opened)
   return opened
@@ -45,19 +45,29 @@ describe.each(MOUNTS)('$name, an open page', (mount) => {
   test('gets the figures at once, and each second what was counted since', async () => {
     fakeTimers()
     const served = await serve(mount.serve(page))
-    const opened = await open(served, `${mount.path}/events`)
+    const opened = await open(served, `${mount.path}/stream?limiter=api`)
     expect(opened.status).toBe(200)
     expect(opened.headers).toMatchObject({ ...SECURITY_HEADERS, 'content-type': 'text/event-stream' })
-    await until('the first snapshot has arrived', () => opened.snapshots().length === 1)
-    expect(opened.snapshots()[0]).toMatchObject({
-      slotMs: 5000,
-      limiters: [{ name: 'api', mode: 'enforce', processes: 1, near: [], denied: [] }],
+    await until('the first frame has arrived', () => opened.frames().length === 1)
+    expect(opened.sessions()).toEqual([{ canChange: true }])
+    expect(opened.frames()[0]).toMatchObject({
+      rows: [{ name: 'api', mode: 'enforce', store: 'memory', storeState: 'closed', deniedPerSecond: 0 }],
+      series: { api: { stepMs: expect.any(Number) } },
+      detail: {
+        name: 'api',
+        limits: [{ name: 'api', allowed: 0, denied: 0 }],
+        denied: [],
+        deniedClients: 0,
+        matching: 0,
+        near: [],
+      },
     })
     for (let i = 0; i < 7; i++) await api.charge('ada')
     jest.advanceTimersByTime(EVERY_MS)
-    await until('the next one has arrived', () => opened.snapshots().length === 2)
-    const shown = opened.snapshots()[1]?.limiters[0]
-    expect(shown).toMatchObject({
+    await until('the next one has arrived', () => opened.frames().length === 2)
+    const { rows, detail } = opened.frames()[1] ?? {}
+    expect(rows).toMatchObject([{ name: 'api', deniedShare: 2 / 7 }])
+    expect(detail).toMatchObject({
       limits: [
         {
           name: 'api',
@@ -72,57 +82,56 @@ describe.each(MOUNTS)('$name, an open page', (mount) => {
       ],
       near: [{ limitName: 'api', limit: 5, remaining: 0 }],
       denied: [{ limitName: 'api', denied: 2 }],
-      store: { name: 'memory', state: 'closed', keys: 1 },
+      deniedClients: 1,
+      matching: 1,
     })
-    expect(shown?.denied[0]?.identity).toBe(shown?.near[0]?.identity)
+    expect(detail?.denied[0]?.identity).toBe(detail?.near[0]?.identity)
   })
 })
 
-test('the first snapshot waits for what other processes reported', async () => {
+test('the first frame waits for what other processes reported', async () => {
   let read = (): void => undefined
-  let processes = 1
-  const board = {
+  const figures = givenFigures({
     refresh: () =>
       new Promise<void>((resolve) => {
         read = resolve
       }).then(() => {
-        processes = 4
+        figures.shown.rows = [row('api', 4)]
       }),
-    snapshot: () => ({ processes }),
-  }
-  const stream = eventStream(board as unknown as Board)
-  const served = await serve((_req, res) => stream.add(res))
+  })
+  const stream = eventStream(figures)
+  const served = await serve((_req, res) => stream.add(res, { search: '' }, { canChange: true }))
   const opened = await open(served)
   read()
-  await until('the first snapshot has arrived', () => opened.snapshots().length > 0)
-  expect(opened.snapshots()[0]).toEqual({ processes: 4 })
+  await until('the first frame has arrived', () => opened.frames().length > 0)
+  expect(opened.frames()[0]?.rows).toEqual([row('api', 4)])
   stream.stop()
 })
 
-test('snapshots are taken only while a page is open', async () => {
+test('figures are taken only while a page is open', async () => {
   fakeTimers()
-  const snapshots = jest.spyOn(api, 'candidateReport')
+  const taken = jest.spyOn(api, 'candidateReport')
   const served = await serve(ON_NODE_HTTP.serve(page))
   jest.advanceTimersByTime(10 * EVERY_MS)
-  expect(snapshots).not.toHaveBeenCalled()
+  expect(taken).not.toHaveBeenCalled()
   const opened = await open(served)
-  await until('a snapshot is taken', () => snapshots.mock.calls.length > 0)
+  await until('figures are taken', () => taken.mock.calls.length > 0)
   opened.close()
   await until('the page has left', () => connectionsOf(served).then((count) => count === 0))
-  snapshots.mockClear()
+  taken.mockClear()
   jest.advanceTimersByTime(10 * EVERY_MS)
-  expect(snapshots).not.toHaveBeenCalled()
+  expect(taken).not.toHaveBeenCalled()
 })
 
-test('what has to flush its output, such as the package compression, does so after each snapshot', async () => {
+test('what has to flush its output, such as the package compression, does so after each frame', async () => {
   fakeTimers()
   const flush = jest.fn()
   const served = await serve((req, res) => page(req, Object.assign(res, { flush })))
   const opened = await open(served)
-  await until('the first snapshot has arrived', () => opened.snapshots().length === 1)
-  expect(flush).toHaveBeenCalledTimes(2) // after the head, and after the snapshot
+  await until('the first frame has arrived', () => opened.frames().length === 1)
+  expect(flush).toHaveBeenCalledTimes(2) // after the head, and after the frame
   jest.advanceTimersByTime(EVERY_MS)
-  await until('the next one has arrived', () => opened.snapshots().length === 2)
+  await until('the next one has arrived', () => opened.frames().length === 2)
   expect(flush).toHaveBeenCalledTimes(3)
 })
 
@@ -131,22 +140,22 @@ describe('of 20 pages', () => {
     const served = await serve(ON_NODE_HTTP.serve(page))
     await Promise.all(Array.from({ length: MAX_PAGES }, () => open(served)))
     expect(pages.map(({ status }) => status)).toEqual(Array(MAX_PAGES).fill(200))
-    const { status, headers, text } = await send(served, { path: '/events' })
+    const { status, headers, text } = await send(served, { path: '/stream' })
     expect([status, headers['retry-after']]).toEqual([503, '10'])
     expect(text).toBe('{"error":"Too many pages are open. Close one of them."}')
     expect(headers).toMatchObject(SECURITY_HEADERS)
     pages[7]?.close()
     await until('the place is free', async () => (await open(served)).status === 200)
-    expect((await send(served, { path: '/events' })).status).toBe(503)
+    expect((await send(served, { path: '/stream' })).status).toBe(503)
   })
 
   test('none is taken by a client that left while authorize was pending', async () => {
     const pending: (() => void)[] = []
     const authorize = () => new Promise<boolean>((resolve) => pending.push(() => resolve(true)))
     const slow = dashboard({ limiters: [api], authorize })
-    const served = await serve((req, res) => (req.url === '/now/events' ? page(req, res) : slow(req, res)))
+    const served = await serve((req, res) => (req.url === '/now/stream' ? page(req, res) : slow(req, res)))
     const sockets = Array.from({ length: MAX_PAGES }, () => net.connect(served.port, '127.0.0.1'))
-    for (const socket of sockets) socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    for (const socket of sockets) socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await until('all wait for authorize', () => pending.length === MAX_PAGES)
     for (const socket of sockets) socket.destroy()
     await until('all have left', () => connectionsOf(served).then((count) => count === 0))
@@ -160,8 +169,8 @@ describe('of 20 pages', () => {
 })
 
 describe('a page that reads nothing', () => {
-  const snapshotBytes = 12_000_000
-  const board = { refresh: async () => undefined, snapshot: () => 'x'.repeat(snapshotBytes) }
+  const frameBytes = 12_000_000
+  let frames = 0
   let stream: EventStream
   let res: ServerResponse | undefined
   let served: Served
@@ -169,9 +178,10 @@ describe('a page that reads nothing', () => {
   beforeEach(async () => {
     fakeTimers()
     res = undefined
-    stream = eventStream(board as unknown as Board)
+    const figures = givenFigures({ rows: () => [row('x'.repeat(frameBytes), ++frames)] })
+    stream = eventStream(figures)
     const listener: RequestListener = (_req, response) => {
-      stream.add(response)
+      stream.add(response, { search: '' }, { canChange: true })
       res = response
     }
     served = await serve(listener)
@@ -181,12 +191,12 @@ describe('a page that reads nothing', () => {
     await until('the connection takes no more', () => res && res.writableLength > 1_048_576)
   })
 
-  test('misses snapshots, and memory does not grow', async () => {
+  test('misses frames, and memory does not grow', async () => {
     for (let i = 0; i < 20; i++) {
       jest.advanceTimersByTime(EVERY_MS)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    expect(res?.writableLength).toBeLessThan(1.01 * snapshotBytes)
+    expect(res?.writableLength).toBeLessThan(1.01 * frameBytes)
   })
 
   test('loses its connection after five minutes', async () => {
@@ -221,9 +231,9 @@ test('a response that something else has ended does not stop the other pages', a
   await open(served)
   const opened = await open(served)
   responses[0]?.end()
-  const before = opened.snapshots().length
+  const before = opened.frames().length
   for (let i = 0; i < 3; i++) jest.advanceTimersByTime(EVERY_MS)
-  await until('snapshots go on', () => opened.snapshots().length > before)
+  await until('frames go on', () => opened.frames().length > before)
 })
 
 test('close ends the pages and the counting, so that the server can close', async () => {
@@ -238,7 +248,7 @@ test('close ends the pages and the counting, so that the server can close', asyn
   expect(handles).toHaveLength(1)
   expect(cleared.mock.calls.flat()).toEqual(expect.arrayContaining(handles))
   expect(api.events.listenerCount('decision')).toBe(0)
-  expect(await send(served, { path: '/events' })).toMatchObject({
+  expect(await send(served, { path: '/stream' })).toMatchObject({
     status: 503,
     text: '{"error":"The dashboard is closed."}',
   })

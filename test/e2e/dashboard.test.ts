@@ -28,9 +28,19 @@ function pageFor(authorize: Parameters<typeof dashboard>[0]['authorize'] = () =>
 const servedOn = (mount: Mount, ...args: Parameters<typeof pageFor>) => serve(mount.serve(pageFor(...args)))
 
 /** Requests for everything that there is, and more. */
-const EVERYTHING = ['', '/', '/page.css', '/events', '/lookup', '/release', '/block', '/none', '/a/'].flatMap(
-  (path) => ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].map((method) => ({ method, path })),
-)
+const EVERYTHING = [
+  '',
+  '/',
+  '/page.css',
+  '/stream',
+  '/history',
+  '/log',
+  '/lookup',
+  '/release',
+  '/block',
+  '/none',
+  '/a/',
+].flatMap((path) => ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].map((method) => ({ method, path })))
 
 describe('the way to the page', () => {
   const mounted: readonly (readonly [string, string, () => Parameters<typeof serve>[0]])[] = [
@@ -110,9 +120,8 @@ describe.each(MOUNTS)('$name', (mount) => {
   test.each([
     ['/', 'text/html; charset=utf-8', '<title>Rate limits</title>'],
     ['/page.css', 'text/css; charset=utf-8', ':root {'],
-    ['/main.js', 'text/javascript; charset=utf-8', "from './format.js'"],
-    ['/uPlot.esm.js', 'text/javascript; charset=utf-8', 'uPlot'],
-    ['/uPlot.min.css', 'text/css; charset=utf-8', '.uplot'],
+    ['/main.js', 'text/javascript; charset=utf-8', "from './model.js'"],
+    ['/overview.css', 'text/css; charset=utf-8', '.overview {'],
     ['/icon.svg', 'image/svg+xml', '<svg'],
   ])('serves %s, and to HEAD its headers', async (name, type, content) => {
     const served = await servedOn(mount)
@@ -216,9 +225,9 @@ describe.each(MOUNTS)('$name', (mount) => {
       ...['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'].flatMap((method): [string, string, string][] => [
         [method, '/', 'GET, HEAD'],
         [method, '/page.css', 'GET, HEAD'],
-        [method, '/events', 'GET'],
+        [method, '/stream', 'GET'],
       ]),
-      ['HEAD', '/events', 'GET'],
+      ['HEAD', '/stream', 'GET'],
       ...['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'].flatMap((method) =>
         ['/lookup', '/release', '/block'].map((path): [string, string, string] => [method, path, 'POST']),
       ),

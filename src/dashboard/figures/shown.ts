@@ -130,7 +130,43 @@ export interface Frame {
   readonly series?: Readonly<Record<string, Series>>
   readonly outages?: readonly ShownOutage[]
   readonly processes?: readonly ShownProcess[]
+  /** What is wrong that is about no limiter: stores that do not decide, and processes that are gone. */
+  readonly notices?: readonly Finding[]
   readonly detail?: LimiterDetail
   /** New events, oldest first; at first the last 50. */
   readonly events?: readonly LoggedEvent[]
+  /** Why figures are incomplete, each in a sentence. */
+  readonly problems?: readonly string[]
+}
+
+/** The last 24 hours of a limiter, in steps of 5 minutes. */
+export interface LimiterHistory {
+  readonly series: Series
+  /** The 24 hours before; absent if nothing is known of them. */
+  readonly yesterday?: Series
+  /** When its store was unavailable; an outage that lasts ends now. */
+  readonly outages: readonly { readonly fromMs: number; readonly toMs: number }[]
+  readonly marks: readonly LoggedEvent[]
+}
+
+/** What the pages of a dashboard show, as of the last refresh. */
+export interface PageFigures {
+  /** Reads what other processes reported, and probes the stores that are unavailable. Never rejects. */
+  refresh(): Promise<void>
+  rows(): readonly OverviewRow[]
+  /** The whole steps of the last 15 minutes, by limiter. */
+  series(): ReadonlyMap<string, Series>
+  outages(): readonly ShownOutage[]
+  processes(): readonly ShownProcess[]
+  /** The last events, oldest first, at most 1,000. */
+  events(): readonly LoggedEvent[]
+  /** Returns the details of a limiter, with all clients that are kept, those denied most first. */
+  detail(limiter: string): LimiterDetail | undefined
+  history(limiter: string): Promise<LimiterHistory | undefined>
+  /** The last 24 hours of all limiters. */
+  histories(): Promise<ReadonlyMap<string, Series>>
+  /** Why figures are incomplete, each in a sentence. */
+  problems(): readonly string[]
+  /** Logs what an operator has done. */
+  record(event: Omit<LoggedEvent, 'id' | 'atMs'>): void
 }

@@ -1,92 +1,189 @@
-import uPlot from './uPlot.esm.js'
+import { timeTicks, valueTicks } from './axis.js'
+import { el, setAttribute, setText, svg } from './dom.js'
+import { clock, percent, rate, withTimes } from './format.js'
+import { largestOf, pathOf, ratesOf } from './series.js'
 
-const HEIGHT = 160
-const FONT = '12px Inter, system-ui, sans-serif'
+const HEIGHT = 240
+const LEFT = 44
+const RIGHT = 12
+const TOP = 22
+const BOTTOM = 24
+const FLOOR = HEIGHT - BOTTOM
 
-/** Returns a function that gives a color of the theme as `rgb(…)`: a canvas cannot read variables. */
-function colorsOf(holder) {
-  const probe = holder.appendChild(document.createElement('i'))
-  const colors = ['muted', 'line', 'brand', 'red'].map((name) => {
-    probe.style.color = `var(--${name})`
-    return [name, getComputedStyle(probe).color]
-  })
-  probe.remove()
-  return Object.fromEntries(colors)
-}
-
-/** Returns the rates of traffic, a second. All slots are over, so each point is final. */
-function ratesOf({ traffic, slotMs }) {
-  const { lastSlot, allowed, denied } = traffic
-  const first = lastSlot - allowed.length + 1
-  const times = allowed.map((_, i) => ((first + i) * slotMs) / 1000)
-  const perSecond = (counts) => counts.map((count) => count / (slotMs / 1000))
-  return [times, perSecond(allowed), perSecond(denied)]
-}
-
-function optionsOf(width, colors) {
-  const axis = {
-    stroke: colors.muted,
-    font: FONT,
-    labelFont: FONT,
-    grid: { stroke: colors.line, width: 1 },
-    ticks: { show: false },
-  }
-  const series = (label, color, dash) => ({
-    label,
-    stroke: color,
-    fill: color.replace(')', ' / 0.13)').replaceAll(', ', ' '),
-    width: 2,
-    dash,
-    points: { show: false },
-    value: (_, value) => (value == null ? '-' : `${value.toFixed(1)} per second`),
-  })
-  return {
-    width,
-    height: HEIGHT,
-    padding: [8, 20, 0, 0],
-    cursor: { drag: { x: false, y: false } },
-    legend: { live: true },
-    series: [
-      {
-        label: 'Time',
-        value: (_, value) => (value == null ? '-' : new Date(value * 1000).toLocaleTimeString('en-GB')),
-      },
-      series('Allowed', colors.brand),
-      series('Denied', colors.red, [6, 3]),
-    ],
-    axes: [
-      {
-        ...axis,
-        size: 28,
-        values: (_, times) =>
-          times.map((time) => new Date(time * 1000).toLocaleTimeString('en-GB').slice(0, 5)),
-      },
-      { ...axis, label: 'requests per second', labelSize: 22, size: 46 },
-    ],
-    scales: { y: { range: (_, _min, max) => [0, Math.max(1, max * 1.1)] } },
-  }
-}
-
-/** Creates a chart of allowed and denied requests. */
-export function trafficChart(holder) {
-  let chart
-  let latest
+/**
+ * Creates the chart of a limiter. `show` gets `{ series, yesterday, outages, marks }`: the dashed line of yesterday,
+ * the shaded times without the store, and the marked events. Arrow keys and the pointer choose a step to read.
+ */
+export function trafficChart(label) {
+  const readout = el('p', { class: 'readout' })
+  const drawing = svg('svg', { class: 'traffic', height: HEIGHT })
+  const holder = el('div', { class: 'chart', role: 'slider', tabindex: '0', 'aria-label': label }, drawing)
+  const cursor = svg('line', { class: 'cursor', y1: TOP, y2: FLOOR })
+  let shown
+  let scale
+  /** The step that is read; the last one, unless the reader has chosen another. */
+  let chosen
 
   function draw() {
-    chart?.destroy()
-    const data = ratesOf(latest)
-    chart = new uPlot(optionsOf(holder.clientWidth, colorsOf(holder)), data, holder)
+    const width = holder.clientWidth
+    if (shown === undefined || width === 0) return
+    scale = scaleOf(shown, width)
+    setAttribute(drawing, 'width', String(width))
+    setAttribute(drawing, 'viewBox', `0 0 ${width} ${HEIGHT}`)
+    drawing.replaceChildren(
+      ...shadesOf(shown.outages, scale),
+      ...gridOf(scale, width),
+      ...areasOf(scale),
+      ...marksOf(shown.marks, scale),
+      cursor,
+    )
+    read()
   }
 
-  new ResizeObserver(() => {
-    if (chart && chart.width !== holder.clientWidth)
-      chart.setSize({ width: holder.clientWidth, height: HEIGHT })
-  }).observe(holder)
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => latest && draw())
-
-  return function show(shown) {
-    latest = shown
-    if (chart === undefined) draw()
-    else chart.setData(ratesOf(shown))
+  function read() {
+    const { rates, others, timeOf, x } = scale
+    const last = rates.length - 1
+    const at = Math.min(chosen ?? last, last)
+    cursor.setAttribute('x1', x(at))
+    cursor.setAttribute('x2', x(at))
+    drawing.classList.toggle('is-reading', chosen !== undefined)
+    const text = textOf(timeOf(at), rates[at], others?.[at])
+    const event = chosen === undefined ? undefined : markNear(shown, timeOf(at), scale.stepMs)
+    const words = event === undefined ? text : `${text} · ${withTimes(event.text)}`
+    setText(readout, words)
+    setAttribute(holder, 'aria-valuetext', words)
+    setAttribute(holder, 'aria-valuemin', '0')
+    setAttribute(holder, 'aria-valuemax', String(Math.max(0, last)))
+    setAttribute(holder, 'aria-valuenow', String(Math.max(0, at)))
   }
+
+  function choose(step) {
+    chosen = step === undefined ? undefined : Math.max(0, Math.min(scale.rates.length - 1, step))
+    read()
+  }
+
+  holder.addEventListener('pointermove', ({ clientX }) => {
+    if (scale) choose(Math.round(scale.stepAt(clientX - holder.getBoundingClientRect().left)))
+  })
+  holder.addEventListener('pointerleave', () => scale && choose(undefined))
+  holder.addEventListener('blur', () => scale && choose(undefined))
+  holder.addEventListener('keydown', (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[event.key]
+    if (by === undefined || !scale) return
+    event.preventDefault()
+    choose((chosen ?? scale.rates.length - 1) + by)
+  })
+  new ResizeObserver(draw).observe(holder)
+
+  return {
+    element: el('div', { class: 'chart-box' }, readout, holder),
+    show(next) {
+      shown = next
+      draw()
+    },
+  }
+}
+
+/** Returns where steps, rates and times are, in a chart of some width. */
+function scaleOf({ series, yesterday }, width) {
+  const { stepMs, fromMs } = series
+  const rates = ratesOf(series)
+  const others = yesterday && alignedTo(series, yesterday)
+  const largest = largestOf(others ? [rates, others] : [rates], 1) * 1.08
+  const steps = Math.max(1, rates.length - 1)
+  const inner = width - LEFT - RIGHT
+  return {
+    rates,
+    others,
+    largest,
+    stepMs,
+    fromMs,
+    toMs: fromMs + steps * stepMs,
+    x: (i) => LEFT + (i * inner) / steps,
+    y: (value) => FLOOR - (value * (FLOOR - TOP)) / largest,
+    xOfTime: (ms) => LEFT + (Math.min(steps, Math.max(0, (ms - fromMs) / stepMs)) * inner) / steps,
+    stepAt: (px) => ((px - LEFT) * steps) / inner,
+    timeOf: (i) => fromMs + i * stepMs,
+  }
+}
+
+/** Returns the rates of another series at the times of a series, which may have shorter steps. */
+function alignedTo({ stepMs, fromMs, allowed }, other) {
+  const rates = ratesOf(other)
+  return allowed.map((_, i) => rates[Math.floor((fromMs + i * stepMs - other.fromMs) / other.stepMs)] ?? null)
+}
+
+function gridOf({ largest, y, fromMs, toMs, xOfTime }, width) {
+  const values = valueTicks(largest).flatMap((value) => [
+    svg('line', { class: 'grid', x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }),
+    svg('text', { class: 'tick', x: LEFT - 8, y: y(value) + 4, 'text-anchor': 'end' }, rate(value)),
+  ])
+  const times = timeTicks(fromMs, toMs, Math.max(2, Math.floor(width / 90))).map((ms) => {
+    const x = Math.min(xOfTime(ms), width - RIGHT - 14)
+    return svg('text', { class: 'tick', x, y: HEIGHT - 6, 'text-anchor': 'middle' }, clock(ms).slice(0, 5))
+  })
+  return [...values, ...times]
+}
+
+function areasOf({ rates, others, x, y }) {
+  const totals = rates.map((each) => each?.all)
+  const low = (value) => Math.min(y(value), FLOOR - 2) // few denials among many requests are seen as well
+  const denied = rates.map((each) => each?.denied || undefined)
+  const path = (name, d) => svg('path', { class: name, d })
+  return [
+    path('all', pathOf(totals, x, y, FLOOR)),
+    path('line', pathOf(totals, x, y)),
+    path('denied', pathOf(denied, x, low, FLOOR)),
+    path('denied-line', pathOf(denied, x, low)),
+    others &&
+      path(
+        'yesterday',
+        pathOf(
+          others.map((each) => each?.all),
+          x,
+          y,
+        ),
+      ),
+  ].filter(Boolean)
+}
+
+function shadesOf(outages = [], { fromMs, toMs, stepMs, xOfTime }) {
+  return outages
+    .filter((each) => each.toMs > fromMs && each.fromMs <= toMs + 2 * stepMs)
+    .flatMap((each) => {
+      const [start, end] = [xOfTime(each.fromMs), xOfTime(each.toMs)]
+      const width = Math.max(2, end - start)
+      const x = Math.min(start, end - width)
+      const shade = svg('rect', { class: 'outage', x, y: TOP, width, height: FLOOR - TOP })
+      const text = svg('text', { class: 'outage-label', x: x + 6, y: TOP + 14 }, 'store unavailable')
+      return width > 120 ? [shade, text] : [shade]
+    })
+}
+
+function marksOf(marks = [], { fromMs, toMs, stepMs, xOfTime }) {
+  return marks
+    .filter(({ atMs }) => atMs >= fromMs && atMs <= toMs + 2 * stepMs)
+    .flatMap(({ kind, atMs, text }) => {
+      const x = xOfTime(atMs)
+      const title = svg('title', {}, `${clock(atMs)} ${withTimes(text)}`)
+      const flag = svg('path', { class: `mark is-${kind}`, d: `M${x - 5} 6h10v6l-5 5-5-5z` }, title)
+      return [svg('line', { class: 'mark-line', x1: x, x2: x, y1: 16, y2: FLOOR }), flag]
+    })
+}
+
+/** Returns the event nearest to a time, if it is within a step or two. */
+function markNear({ marks = [] }, ms, stepMs) {
+  const near = marks.filter(({ atMs }) => Math.abs(atMs - ms) <= 1.5 * stepMs)
+  return near.sort((a, b) => Math.abs(a.atMs - ms) - Math.abs(b.atMs - ms))[0]
+}
+
+function textOf(ms, rates, other) {
+  if (!rates) return `${clock(ms)} · nothing is known`
+  const { denied, all } = rates
+  const share = all === 0 ? 0 : denied / all
+  const parts = [
+    `${rate(all - denied)} allowed, ${rate(denied)} denied per second (${percent(share)})`,
+    other && `yesterday ${rate(other.all)} in all, ${rate(other.denied)} denied`,
+  ]
+  return [clock(ms), ...parts.filter(Boolean)].join(' · ')
 }

@@ -1,23 +1,47 @@
+import { spelled } from './format.js'
+
+const SVG = 'http://www.w3.org/2000/svg'
+
 /** Returns an element. Children are elements or text: nothing is ever read as HTML. */
 export function el(name, attributes = {}, ...children) {
-  const element = document.createElement(name)
+  return fill(document.createElement(name), attributes, children)
+}
+
+/** Returns an element of a drawing. */
+export function svg(name, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children)
+}
+
+function fill(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
-    if (key === 'onclick' || key === 'onsubmit') element.addEventListener(key.slice(2), value)
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value)
     else if (value !== undefined && value !== false) element.setAttribute(key, value === true ? '' : value)
   }
-  element.append(...children.filter((child) => child !== undefined))
+  element.append(...children.filter((child) => child !== undefined && child !== false))
   return element
 }
 
-/**
- * Returns what a client is called, isolated from the text around it: it may be written from right to left.
- * Characters that only turn the direction of others are spelled out: `gnp.exe` must not read `exe.png`.
- */
+/** Sets a text, and does nothing if it is the same: the browser then has nothing to lay out. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text
+}
+
+/** Sets an attribute, or removes it if the value is `undefined`. */
+export function setAttribute(element, name, value) {
+  if (value === undefined) element.removeAttribute(name)
+  else if (element.getAttribute(name) !== value) element.setAttribute(name, value)
+}
+
+/** Replaces the children of an element if `key` has changed since. */
+export function setChildren(element, key, children) {
+  if (element.shownKey === key) return
+  element.shownKey = key
+  element.replaceChildren(...children())
+}
+
+/** Returns what a client is called, isolated from the text around it: it may be written from right to left. */
 export function identity(text) {
-  const shown = text.replace(
-    /[\p{Cc}\p{Bidi_Control}]/gu,
-    (control) => `\\u{${control.codePointAt(0).toString(16)}}`,
-  )
+  const shown = spelled(text)
   return el('bdi', { class: 'identity', dir: 'ltr', title: shown }, shown || '(empty)')
 }
 

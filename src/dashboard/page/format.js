@@ -11,21 +11,24 @@ export function count(value) {
   return whole.format(value)
 }
 
-/** Returns a number of clients. From 1,000 on it is an estimate, so it has two digits then. */
-export function clientCount(value) {
-  return value < 1000 ? count(value) : `about ${count(Number(value.toPrecision(2)))}`
+/** Returns a number with what it counts: `1 client`, `2 clients`. */
+export function counted(value, noun) {
+  return `${count(value)} ${noun}${value === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`
 }
 
 /** Returns a rate, with a digit after the point where it is small. */
 export function rate(value) {
-  return value === 0 || value >= 10 ? count(Math.round(value)) : value.toFixed(value < 0.1 ? 2 : 1)
+  if (value === 0 || value >= 9.95) return count(Math.round(value))
+  if (value < 0.01) return '<0.01'
+  return value < 0.095 ? value.toFixed(2) : value.toFixed(1)
 }
 
 export function percent(share) {
-  return `${share > 0 && share < 0.01 ? '<1' : Math.round(100 * share)} %`
+  if (share > 0 && share < 0.01) return '<1 %'
+  return `${share < 1 && share > 0.99 ? 99 : Math.round(100 * share)} %`
 }
 
-/** Returns a length of time, rounded to two units; `null` is never. */
+/** Returns a length of time, rounded up to two units; `null` is never. */
 export function duration(ms) {
   if (ms === null) return 'never by itself'
   if (ms < 1000) return `${Math.ceil(ms)} ms`
@@ -37,14 +40,42 @@ export function duration(ms) {
   return `${Math.floor(rounded / size)} ${unit}${rest > 0 && nextUnit !== unit ? ` ${rest} ${nextUnit}` : ''}`
 }
 
+/** Returns how long something has lasted, in one unit: it says the same for a while. */
+export function age(ms) {
+  const [size, unit] = UNITS.find(([each]) => ms >= each) ?? [1000, 's']
+  return `${Math.max(0, Math.floor(ms / size))} ${unit}`
+}
+
 /** Returns a time on the clock of the reader. */
 export function clock(atMs) {
   return new Date(atMs).toLocaleTimeString('en-GB')
 }
 
-/** Returns a latency in milliseconds. */
-export function latency(ms) {
-  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
+/** Returns a time of day to the minute, with the date if it is not today. */
+export function moment(atMs, nowMs = Date.now()) {
+  const time = clock(atMs).slice(0, 5)
+  const date = new Date(atMs)
+  if (date.toDateString() === new Date(nowMs).toDateString()) return time
+  return `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`
+}
+
+/**
+ * Returns a text that a client has chosen, as it can be shown. Characters that only turn the direction of others
+ * are spelled out: `gnp.exe` must not read `exe.png`.
+ */
+export function spelled(text) {
+  return text.replace(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (control) => `\\u{${control.codePointAt(0).toString(16)}}`,
+  )
+}
+
+/**
+ * Returns a sentence as it can be shown, with its times, such as `{1764412740000}`, on the clock of the reader. What
+ * clients are called may be in it.
+ */
+export function withTimes(sentence, nowMs = Date.now()) {
+  return spelled(sentence).replace(/(?<!\\u)\{(\d{1,15})\}/g, (_, ms) => moment(Number(ms), nowMs))
 }
 
 const KINDS = {

@@ -1,58 +1,82 @@
+import { blockDurations } from './block-durations.js'
 import { el, identity, table } from './dom.js'
 import { clock, count, duration } from './format.js'
-
-const BLOCKS = [
-  ['10 minutes', 600_000],
-  ['1 hour', 3_600_000],
-  ['1 day', 86_400_000],
-]
+import { post } from './server.js'
 
 const LISTINGS = {
   block: 'The block option lists this IP address, so it is always denied. Change the option to let it in.',
   allow: 'The allow option lists this IP address, so it is never limited.',
 }
 
-/** Sends an action. Returns the response, or throws an `Error` with what went wrong. */
-async function post(action, body) {
-  const response = await fetch(action, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch(() => undefined)
-  if (response === undefined) throw new Error('The server is not responding.')
-  const reply = await response.json().catch(() => ({}))
-  if (!response.ok) throw new Error(reply.error ?? `The server responded with ${response.status}.`)
-  return reply
-}
-
-/** Connects the form. Returns a function that looks up an identity. */
-export function lookupForm(form, results) {
-  const input = form.elements.namedItem('identity')
+/** Creates the view of one client: what each limiter holds of it. The address names the client. */
+export function lookupView({ go, actions }) {
+  const input = el('input', {
+    id: 'identity',
+    name: 'identity',
+    autocomplete: 'off',
+    autocapitalize: 'none',
+    spellcheck: 'false',
+    required: true,
+    'aria-keyshortcuts': '/',
+  })
+  const results = el('div', { id: 'found', 'aria-live': 'polite' })
+  const form = el(
+    'form',
+    { id: 'lookup', onsubmit: submit },
+    el('label', { for: 'identity' }, 'IP address, user, name, or an identity from a list of denied clients'),
+    el('div', { class: 'bar' }, input, el('button', { type: 'submit' }, 'Look up')),
+  )
+  const element = el(
+    'section',
+    { class: 'page', 'aria-labelledby': 'lookup-title' },
+    el('h1', { id: 'lookup-title', tabindex: '-1' }, 'Look up a client'),
+    form,
+    results,
+  )
   let latest = 0
+  let shownText = ''
+  let canChange = false
+
+  function submit(event) {
+    event.preventDefault()
+    if (input.value === shownText) void lookUp(input.value)
+    else go({ search: input.value })
+  }
 
   /** Shows what limiters hold of an identity, below a heading: what was done, or what was found. */
   async function lookUp(text, done) {
-    input.value = text
     const turn = ++latest
     try {
       const { found } = await post('lookup', { identity: text })
-      if (turn === latest) results.replaceChildren(...shown(text, found, done))
+      if (turn === latest) results.replaceChildren(...panels(text, found, done))
     } catch (error) {
       if (turn === latest) results.replaceChildren(problem(error.message))
     }
   }
 
-  function shown(text, found, done) {
+  function panels(text, found, done) {
     const [before, after] = done ?? [summaryOf(found), '']
     const summary = el('p', { class: 'summary', tabindex: '-1' }, `${before} `, identity(text), after)
     return [summary, ...found.map((each) => foundPanel(text, each))]
   }
 
-  function foundPanel(text, { limiter, standings, longestBlockMs, listing, problem: failure }) {
-    if (failure !== undefined) return el('div', { class: 'found' }, el('h3', {}, limiter), problem(failure))
+  function foundPanel(text, found) {
+    const { limiter, standings, listing, problem: failure } = found
+    if (failure !== undefined) return el('div', { class: 'found' }, el('h2', {}, limiter), problem(failure))
+    return el(
+      'div',
+      { class: 'found', 'data-found': limiter },
+      el('h2', {}, limiter),
+      listing && el('p', {}, LISTINGS[listing]),
+      standings.length === 0 ? el('p', { class: 'quiet' }, 'No usage.') : standingTable(limiter, standings),
+      canChange && el('p', { class: 'bar' }, ...buttons(text, found)),
+    )
+  }
+
+  function buttons(text, { limiter, standings, longestBlockMs }) {
     const act = (action, body, done) => async () => {
       try {
-        await post(action, { identity: text, limiter, ...body })
+        if (!(await actions.change(action, { identity: text, limiter, ...body }))) return
         await lookUp(text, done)
         results.querySelector('.summary')?.focus({ preventScroll: true }) // the button is gone
       } catch (error) {
@@ -60,39 +84,29 @@ export function lookupForm(form, results) {
         results.prepend(problem(error.message))
       }
     }
-    const choices = BLOCKS.filter(([, ms]) => ms <= longestBlockMs)
-    if (choices.length === 0 && longestBlockMs > 0) choices.push([duration(longestBlockMs), longestBlockMs])
-    const buttons = [
-      standings.length > 0 &&
-        button('Release', `Release in ${limiter}`, act('release', {}, ['Released', ` in ${limiter}.`])),
-      ...choices.map(([name, durationMs]) =>
-        button(
-          `Block for ${name}`,
-          `Block for ${name} in ${limiter}`,
-          act('block', { durationMs }, ['Blocked', ` for ${name} in ${limiter}.`]),
-        ),
-      ),
+    const release = act('release', {}, ['Released', ` in ${limiter}.`])
+    const hint = 'This limiter has no ban, so it cannot block clients.'
+    return [
+      standings.length > 0 && button('Release', `Release in ${limiter}`, release),
+      ...blockDurations(longestBlockMs).map(([name, durationMs]) => {
+        const block = act('block', { durationMs }, ['Blocked', ` for ${name} in ${limiter}.`])
+        return button(`Block for ${name}`, `Block for ${name} in ${limiter}`, block)
+      }),
+      longestBlockMs === 0 && el('span', { class: 'quiet' }, hint),
     ].filter(Boolean)
-    const hint = longestBlockMs === 0 ? 'This limiter has no ban, so it cannot block clients.' : undefined
-    return el(
-      'div',
-      { class: 'found', 'data-found': limiter },
-      el('h3', {}, limiter),
-      listing && el('p', {}, LISTINGS[listing]),
-      standings.length === 0 ? el('p', { class: 'quiet' }, 'No usage.') : standingTable(limiter, standings),
-      el('p', { class: 'row' }, ...buttons, hint && el('span', { class: 'quiet' }, hint)),
-    )
   }
 
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    void lookUp(input.value)
-  })
-  return (text) => {
-    void lookUp(text)
-    input.focus()
-    form.scrollIntoView({ block: 'nearest' })
+  function show({ session, isKnown }, { search }) {
+    if (!isKnown) return // who may change something is not known yet
+    canChange = session.canChange
+    if (search === shownText) return
+    shownText = search
+    input.value = search
+    if (search === '') results.replaceChildren()
+    else void lookUp(search)
   }
+
+  return { element, show, search: input }
 }
 
 function standingTable(limiter, standings) {

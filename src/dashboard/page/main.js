@@ -1,46 +1,160 @@
-import { clock } from './format.js'
-import { limiterCard } from './limiter-card.js'
-import { lookupForm } from './lookup.js'
+import { changeActions } from './actions.js'
+import { connectionStatus } from './connection.js'
+import { el, setAttribute, setChildren } from './dom.js'
+import { eventsView } from './events.js'
+import { connectKeys } from './keys.js'
+import { limiterView } from './limiter.js'
+import { lookupView } from './lookup.js'
+import { addEvents, applyFrame, createModel } from './model.js'
+import { levelCounts } from './order.js'
 import { outageBanner } from './outage-banner.js'
+import { overview } from './overview.js'
+import { processesView } from './processes.js'
+import { addressOf, readRoute } from './route.js'
+import { historyReader, readLog } from './server.js'
+import { openStream } from './stream.js'
 
-const connection = document.getElementById('connection')
-const holder = document.getElementById('limiters')
-const lookUp = lookupForm(document.getElementById('lookup'), document.getElementById('found'))
+const main = document.getElementById('main')
+const problems = document.getElementById('problems')
+const model = createModel()
+const status = connectionStatus(document.getElementById('connection'))
 const showOutages = outageBanner(document.getElementById('outages'))
-const cards = new Map()
+const historyOf = historyReader(render)
+const actions = changeActions(() => model.session)
+const context = {
+  go,
+  actions,
+  historyOf,
+  histories: () => historyOf(undefined),
+  overviewAddress: () => overviewAddress,
+}
+const list = overview(context)
+const lookAt = openStream({
+  onFrame(frame) {
+    applyFrame(model, frame)
+    status.show(true)
+    render()
+  },
+  onSession(session) {
+    model.session = session
+  },
+  onLost: (problem) => status.show(false, problem),
+})
+/** The other views, which are created when they are first opened. */
+const views = {
+  client: () => lookupView(context),
+  events: () => eventsView({ ...context, load: loadLog }),
+  processes: processesView,
+}
+const created = new Map()
+/** Where the overview was left: its address, and how far it was scrolled. */
+let overviewAddress = '#/'
+let overviewTop = 0
+let route
+let view
+let isDrawing = false
 
-function cardOf(name) {
-  let card = cards.get(name)
-  if (card === undefined) {
-    card = limiterCard(name, lookUp)
-    cards.set(name, card)
-    holder.append(card.card)
+async function loadLog() {
+  addEvents(model, await readLog())
+  render()
+}
+
+/** Changes the route in place: what is searched for while typing is not worth an entry in the history. */
+function go(changes) {
+  history.replaceState(null, '', addressOf({ ...route, ...changes }))
+  open()
+}
+
+function viewOf({ view: name, name: limiter }) {
+  if (name === '') return list
+  if (name === 'limiter') return { ...limiterView(limiter, context), limiter }
+  if (!created.has(name)) created.set(name, views[name]())
+  return created.get(name)
+}
+
+/** Opens what the address names. The overview stays beside a limiter where there is room for both. */
+function open() {
+  const before = route
+  route = readRoute(location.hash)
+  const isOther = before?.view !== route.view || before.name !== route.name
+  if (isOther) {
+    if (before?.view === '') [overviewAddress, overviewTop] = [addressOf(before), scrollY]
+    view = viewOf(route)
+    const isBeside = route.view === 'limiter'
+    main.classList.toggle('is-split', isBeside)
+    main.replaceChildren(...(isBeside ? [list.element, view.element] : [view.element]))
+    view.open?.()
+    showNavigation()
   }
-  return card
+  if (isOther || before.search !== route.search) model.detail = undefined // until the server has sent others
+  const limiter = route.view === 'limiter' ? route.name : undefined
+  lookAt({ limiter, search: limiter === undefined ? '' : route.search })
+  draw()
+  if (isOther && before !== undefined) arrive(before)
 }
 
-function show(snapshot) {
-  showOutages(snapshot.limiters)
-  for (const limiter of snapshot.limiters) cardOf(limiter.name).show(limiter, snapshot)
+/** Puts the focus and the scrolling where a reader expects them in a view that was opened. */
+function arrive(before) {
+  if (route.view !== '') {
+    scrollTo(0, 0)
+    view.element.querySelector('h1')?.focus({ preventScroll: true })
+    return
+  }
+  scrollTo(0, overviewTop)
+  const row =
+    before.view === 'limiter' && list.element.querySelector(`[data-limiter="${CSS.escape(before.name)}"] a`)
+  row?.focus?.({ preventScroll: true })
 }
 
-let wasLive
-
-function setConnection(isLive) {
-  if (isLive === wasLive) return
-  wasLive = isLive
-  connection.textContent = isLive
-    ? 'Live'
-    : `Disconnected since ${clock(Date.now())}. The figures are out of date.`
-  connection.classList.toggle('is-live', isLive)
+function showNavigation() {
+  for (const link of document.querySelectorAll('nav a')) {
+    const { view: name } = readRoute(link.hash)
+    const isHere = name === route.view || (name === '' && route.view === 'limiter')
+    setAttribute(link, 'aria-current', isHere ? 'page' : undefined)
+  }
 }
 
-const events = new EventSource('events')
-events.addEventListener('message', ({ data }) => {
-  show(JSON.parse(data))
-  setConnection(true)
+/** Draws with the next frame of the screen; not at all while the page is hidden. */
+function render() {
+  if (isDrawing) return
+  isDrawing = true
+  requestAnimationFrame(draw)
+}
+
+const isWide = matchMedia('(min-width: 100rem)')
+
+function draw() {
+  isDrawing = false
+  if (route === undefined) return
+  showOutages(model)
+  problems.hidden = model.problems.length === 0
+  setChildren(problems, model.problems.join('\n'), () => model.problems.map((text) => el('p', {}, text)))
+  if (view !== list && route.view === 'limiter' && isWide.matches)
+    list.show(model, { ...route, state: '', search: '' })
+  view.show(model, route)
+  const { critical, warning } = levelCounts(model.rows.values())
+  const wrong = critical + warning
+  document.title = wrong > 0 ? `(${wrong}) Rate limits` : 'Rate limits'
+  status.showTime(model.atMs)
+}
+
+function back() {
+  if (route.view !== '') location.hash = overviewAddress
+  else if (route.search || route.state) go({ search: '', state: '' })
+}
+
+const showKeys = connectKeys({
+  search: () => view.search,
+  back,
+  overview: () => {
+    location.hash = '#/'
+  },
 })
-events.addEventListener('error', () => {
-  setConnection(false)
-  if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 5000)
+document.getElementById('keys').addEventListener('click', showKeys)
+document.getElementById('skip').addEventListener('click', (event) => {
+  event.preventDefault() // the address names the view
+  main.focus()
 })
+addEventListener('hashchange', open)
+isWide.addEventListener('change', draw)
+open()

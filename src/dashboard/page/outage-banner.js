@@ -1,50 +1,50 @@
-import { el } from './dom.js'
-import { clock, count } from './format.js'
+import { el, setText } from './dom.js'
+import { age, clock, count, counted } from './format.js'
+import { icon } from './icons.js'
+
+/** The most limiters that are named; more are counted. */
+const MAX_NAMES = 8
 
 /** Creates the banner about stores that are unavailable. Returns a function that shows it while there are any. */
 export function outageBanner(banner) {
   const headlines = el('div', { role: 'alert' })
+  const ages = el('p', { class: 'outage-age' })
   const effects = el('ul')
-  banner.append(headlines, effects)
+  banner.append(icon('critical'), headlines, ages, effects)
   let announced = ''
+  let listed = ''
 
-  return (limiters) => {
-    const affected = limiters.filter(({ store }) => store.outage !== undefined)
-    const lines = headlinesOf(affected)
-    banner.hidden = affected.length === 0
-    effects.replaceChildren(...affected.map((limiter) => el('li', {}, effectOf(limiter))))
+  return ({ outages, atMs }) => {
+    banner.hidden = outages.length === 0
+    const lines = outages.map(headlineOf)
+    setText(ages, outages.map((outage) => lengthOf(outage, atMs, outages.length)).join(' '))
+    const shown = outages.flatMap(effectsOf)
+    if (shown.join() !== listed) effects.replaceChildren(...shown.map((text) => el('li', {}, text)))
+    listed = shown.join()
     if (lines.join() === announced) return // a screen reader would read it again
     announced = lines.join()
     headlines.replaceChildren(...lines.map((line) => el('h2', {}, line)))
   }
 }
 
-/** Returns a line for each store: limiters that share it have found out at different times. */
-function headlinesOf(affected) {
-  const sinceMs = new Map()
-  for (const { store } of affected)
-    sinceMs.set(store.name, Math.min(store.outage.sinceMs, sinceMs.get(store.name) ?? store.outage.sinceMs))
-  return Array.from(sinceMs, ([name, ms]) => `${name} has been unavailable since ${clock(ms)}.`)
+function headlineOf({ store, servers, sinceMs }) {
+  const where = servers.length === 0 ? '' : ` on ${servers.join(', ')}`
+  return `${store} has been unavailable${where} since ${clock(sinceMs)}.`
 }
 
-/** Returns what requests get now, and how many decisions were made without the store. */
-function effectOf({ name, processes, store }) {
-  const { allowed, denied, local, byStore } = store.outage
-  const without = `${count(allowed + denied + local)} decisions without ${store.name}`
-  const others = byStore > 0 ? ` and ${count(byStore)} with it` : ''
-  return `${name}: ${treatmentOf(store)} ${without}${others}${placeOf(processes, store)}.`
+function lengthOf({ store, sinceMs, decisions, processes }, nowMs, outages) {
+  const name = outages > 1 ? `${store}: ` : ''
+  const by = processes > 1 ? ` by ${count(processes)} processes` : ''
+  return `${name}${age(nowMs - sinceMs)} so far, ${counted(decisions, 'decision')} without it${by}.`
 }
 
-function treatmentOf({ onStoreError, fallbackShare, outage }) {
-  if (onStoreError === 'allow') return 'requests are allowed without a limit.'
-  if (onStoreError === 'deny') return 'requests are denied.'
-  const part = fallbackShare === 1 ? 'all' : `${Math.round(100 * fallbackShare)} %`
-  if (onStoreError === 'local') return `local limits apply, with ${part} of each limit in each process.`
-  const [allowed, denied, local] = [outage.allowed, outage.denied, outage.local].map(count)
-  return `onStoreError has allowed ${allowed} requests, denied ${denied}, and applied local limits to ${local}.`
-}
-
-function placeOf(processes, { outage, problem }) {
-  if (problem !== undefined) return ' in this process'
-  return processes > 1 ? ` in ${count(outage.processes)} of ${count(processes)} processes` : ''
+/** Returns what requests get now, with the limiters that it is about. */
+function effectsOf({ effects }) {
+  const limiters = new Map()
+  for (const { limiter, text } of effects) limiters.set(text, [...(limiters.get(text) ?? []), limiter])
+  return Array.from(limiters, ([text, names]) => {
+    const rest = names.length - MAX_NAMES
+    const listed = names.slice(0, MAX_NAMES).join(', ')
+    return `${listed}${rest > 0 ? ` and ${count(rest)} more` : ''}: ${text.replace(/\.?$/, '.')}`
+  })
 }

@@ -1,49 +1,68 @@
 import type { ServerResponse } from 'node:http'
 import { onceClosed } from '../../http/response-end.js'
 import { inBackground } from '../../util/background-timer.js'
-import type { Board } from '../figures/board.js'
+import type { PageFigures } from '../figures/shown.js'
+import { Changes, type View } from './changes.js'
 import { RequestError } from './respond.js'
+import type { Session } from './session.js'
 
 /** The most pages that are served at a time. */
 const MAX_LISTENERS = 20
 const EVERY_MS = 1000
 /** A page connects again after this time, so that `authorize` is asked again. */
 const LONGEST_MS = 300_000
-/** A page that reads too slowly misses snapshots, and no memory is kept for them. */
+/** A page that reads too slowly misses frames, and gets their changes in a later one. */
 const MAX_UNREAD_BYTES = 1_048_576
 
-/** Sends snapshots to open pages, as server-sent events (HTML Living Standard, 9.2). */
+/** Sends frames to open pages, as server-sent events (HTML Living Standard, 9.2). */
 export interface EventStream {
-  /** Sends snapshots from now on. Throws a `RequestError` if too many pages are open. */
-  add(res: ServerResponse): void
+  /** Sends what a view shows from now on. Throws a `RequestError` if too many pages are open. */
+  add(res: ServerResponse, view: View, session: Session): void
   /** Ends the streams, and begins no others. */
   stop(): void
 }
 
+interface Page {
+  readonly view: View
+  readonly timer: NodeJS.Timeout
+  /** The tick whose figures it was sent last; 0 if none. */
+  sentTick: number
+}
+
 /** Creates a stream, which works only while a page is open. */
-export function eventStream(board: Board): EventStream {
-  const pages = new Map<ServerResponse, NodeJS.Timeout>()
+export function eventStream(figures: PageFigures): EventStream {
+  const pages = new Map<ServerResponse, Page>()
+  const changes = new Changes(figures)
   let timer: NodeJS.Timeout | undefined
   let isRefreshing = false
+  /** Whether `changes` are at most a second old: no longer, once no page is open. */
+  let isFresh = false
   let isStopped = false
 
   async function sendAll(): Promise<void> {
-    if (isRefreshing) return // the store is slow: the next snapshot has its reply
+    if (isRefreshing) return // the store is slow: the next frame has its reply
     isRefreshing = true
-    await board.refresh()
+    await figures.refresh()
     isRefreshing = false
     if (pages.size === 0) return
-    const frame = frameOf(board)
-    for (const res of pages.keys())
-      if (!res.writableEnded && res.writableLength < MAX_UNREAD_BYTES) send(res, frame)
+    changes.advance(Date.now())
+    isFresh = true
+    for (const [res, page] of pages) sendTo(res, page)
+  }
+
+  function sendTo(res: ServerResponse, page: Page): void {
+    if (res.writableEnded || res.writableLength >= MAX_UNREAD_BYTES) return
+    send(res, `data: ${changes.frameSince(page.sentTick, page.view)}\n\n`)
+    page.sentTick = changes.tick
   }
 
   function remove(res: ServerResponse): void {
-    clearTimeout(pages.get(res))
+    clearTimeout(pages.get(res)?.timer)
     pages.delete(res)
     if (pages.size > 0) return
     clearInterval(timer)
     timer = undefined
+    isFresh = false
   }
 
   /** Ends a stream, and also the connection if the page has not read all: it may never do so. */
@@ -54,27 +73,25 @@ export function eventStream(board: Board): EventStream {
   }
 
   return {
-    add(res) {
+    add(res, view, session) {
       if (isStopped) throw new RequestError(503, 'The dashboard is closed.')
       if (pages.size >= MAX_LISTENERS)
         throw new RequestError(503, 'Too many pages are open. Close one of them.', { 'Retry-After': '10' })
-      pages.set(res, inBackground(setTimeout(() => end(res), LONGEST_MS)))
+      const page = { view, timer: inBackground(setTimeout(() => end(res), LONGEST_MS)), sentTick: 0 }
+      pages.set(res, page)
       onceClosed(res, () => remove(res))
       if (!pages.has(res)) return // the client has gone meanwhile
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
-      send(res, 'retry: 2000\n\n')
+      send(res, `retry: 2000\n\nevent: session\ndata: ${JSON.stringify(session)}\n\n`)
+      if (isFresh) return sendTo(res, page)
       timer ??= inBackground(setInterval(sendAll, EVERY_MS))
-      void sendAll() // so that the first snapshot also has what other processes reported
+      void sendAll() // so that the first frame also has what other processes reported
     },
     stop() {
       isStopped = true
       for (const res of [...pages.keys()]) end(res)
     },
   }
-}
-
-function frameOf(board: Board): string {
-  return `data: ${JSON.stringify(board.snapshot())}\n\n`
 }
 
 /** Writes, and has the package `compression`, if it is used, send at once. */

@@ -18,10 +18,16 @@ export interface DashboardOptions<
    */
   limiters: readonly AnyLimiter[]
   /**
-   * Returns whether a request may see the page and act on it. Called for every request. Denied requests get
-   * a 403, unless the function responds itself, such as with a redirect to the login.
+   * Returns whether a request may see the page and act on it: `true` for both, `'view'` for seeing alone.
+   * Called for every request. Denied requests get a 403, unless the function responds itself, such as with a
+   * redirect to the login.
    */
-  authorize: (req: Req, res: Res) => MaybePromise<boolean>
+  authorize: (req: Req, res: Res) => MaybePromise<boolean | 'view'>
+  /**
+   * Returns who acts, such as `req.user.name`. The page records it with each change. If it is left out, or
+   * returns an empty string, the page asks for a name once.
+   */
+  operator?: (req: Req) => string
   /**
    * The names under which browsers may open the page, as in the address bar: `limits.example.com`, or with a
    * port that is not the default, `limits.example.com:8080`. IP addresses and `localhost` need no entry,
@@ -36,11 +42,17 @@ export interface DashboardOptions<
 const MAX_LIMITERS = 50
 
 const OPTIONS = {
-  rows: { limiters: readLimiters, authorize: readAuthorize, hosts: withDefault([], readHosts) },
+  rows: {
+    limiters: readLimiters,
+    authorize: readAuthorize,
+    operator: callback<NonNullable<DashboardOptions['operator']>>,
+    hosts: withDefault([], readHosts),
+  },
   fixes: {
     limiter: 'limiters',
     auth: 'authorize',
     authorise: 'authorize',
+    user: 'operator',
     host: 'hosts',
     allowedHosts: 'hosts',
   },

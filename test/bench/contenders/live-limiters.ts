@@ -149,7 +149,7 @@ const showLimiter = (limiter: Observed) => dashboard({ limiters: [limiter], auth
 function openPage(limiter: Observed): void {
   const server = createServer(showLimiter(limiter)).listen(0, '127.0.0.1', async () => {
     const { port } = server.address() as AddressInfo
-    const { body } = await fetch(`http://127.0.0.1:${port}/events`)
+    const { body } = await fetch(`http://127.0.0.1:${port}/stream`)
     for await (const _frame of body ?? []);
   })
 }

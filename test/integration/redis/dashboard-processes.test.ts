@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ShownLimiter } from '../../../src/dashboard/figures/board.js'
+import type { Frame } from '../../../src/dashboard/figures/shown.js'
 import { type Child, startChild } from '../../bench/harness/child.js'
 import { type OpenPage, openPage } from '../../e2e/dashboard-mounts.js'
 import type { Bundle } from '../../support/servers/bundle.js'
@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await starting
   children = Array.from({ length: 2 }, () => startChild(pathToFileURL(program.path), [server.url], 256))
   const ports = await Promise.all(children.map((child) => order(child, {})))
-  page = await openPage({ port: ports[0] as number }, '/events')
+  page = await openPage({ port: ports[0] as number }, '/stream?limiter=api')
 }, INSTALL_TIMEOUT_MS)
 
 afterAll(async () => {
@@ -33,47 +33,43 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** Returns what the page shows at present. */
-function shown(): ShownLimiter | undefined {
-  return page.snapshots().at(-1)?.limiters[0]
+/** Returns what the page shows at present: each part as it was sent last. */
+function shown(): Partial<Frame> {
+  return Object.assign({}, ...page.frames()) as Partial<Frame>
 }
 
-const sumOf = (counts: readonly number[] = []) => counts.reduce((sum, count) => sum + count, 0)
-
 function sums() {
-  const { traffic, processes, limits = [], denied = [] } = shown() ?? {}
+  const { detail, processes = [] } = shown()
   return {
-    allowed: sumOf(traffic?.allowed),
-    denied: sumOf(traffic?.denied),
-    processes,
-    limits: limits.map(({ allowed, denied }) => [allowed, denied]),
-    clients: denied.map((client) => client.denied),
+    processes: processes.filter(({ state }) => state === 'alive').length,
+    limits: detail?.limits.map(({ allowed, denied }) => [allowed, denied]),
+    clients: detail?.denied.map((client) => client.denied),
   }
 }
 
-const ALL = { allowed: LIMIT, denied: 5, processes: 2, limits: [[LIMIT, 5]], clients: [5] }
+const ALL = { processes: 2, limits: [[LIMIT, 5]], clients: [5] }
 
 test('the page of one process shows the sum of both', async () => {
   await order(children[0], { charges: 7 })
   await order(children[1], { charges: 8 })
-  await until('the page shows both', () => sums().denied === 5 && sums().processes === 2)
+  await until('the page shows both', () => sums().clients?.[0] === 5 && sums().processes === 2)
   expect(sums()).toEqual(ALL)
-  expect(shown()?.store).toMatchObject({ name: 'redis', state: 'closed', p99Ms: expect.any(Number) })
+  expect(shown().rows).toMatchObject([{ name: 'api', store: 'redis', storeState: 'closed' }])
 })
 
 test('while Redis hangs, the page goes on with the figures of its own process, and says so', async () => {
   await server.kill('SIGSTOP')
-  await until('the page says so', () => shown()?.store.problem !== undefined)
-  expect(shown()?.store.problem).toBe('redis: no reply within 800 ms')
-  expect(sums()).toMatchObject({ allowed: 7, denied: 0, processes: 1 })
+  await until('the page says so', () => shown().problems?.length === 1)
+  expect(shown().problems?.[0]).toContain('no reply within 800 ms')
+  expect(sums()).toMatchObject({ limits: [[7, 0]], clients: [] })
 })
 
 test('when Redis is back, the page shows all again, also of a process that was killed meanwhile', async () => {
   await expect(order(children[1], { dies: true })).rejects.toThrow('A child ended early')
   await server.kill('SIGCONT')
-  await until('the page shows both', () => sums().processes === 2) // it counts as living for a minute
+  await until('the page shows both', () => sums().clients?.[0] === 5) // it counts as living for a minute
   expect(sums()).toEqual(ALL)
-  expect(shown()?.store).not.toHaveProperty('problem')
+  expect(shown().problems).toEqual([])
 })
 
 test('a process ends whose dashboard is closed, also without Redis', async () => {

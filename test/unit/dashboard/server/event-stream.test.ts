@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import type { Board } from '../../../../src/dashboard/figures/board.js'
 import { type EventStream, eventStream } from '../../../../src/dashboard/server/event-stream.js'
 import { requestAndResponse } from '../../../support/request-response.js'
+import { givenFigures, row } from './page-figures.js'
 
 const SECOND_MS = 1000
 const FIVE_MINUTES_MS = 300_000
@@ -17,14 +17,14 @@ beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] })
   refreshed = 0
   isSlow = false
-  const board = {
+  const figures = givenFigures({
     async refresh() {
       refreshed++
       if (isSlow) await new Promise<void>((resolve) => (endRefresh = resolve))
     },
-    snapshot: () => ({ refreshed }),
-  }
-  stream = eventStream(board as unknown as Board)
+    rows: () => [row('still'), row('moving', refreshed)],
+  })
+  stream = eventStream(figures)
 })
 afterEach(() => {
   stream.stop()
@@ -33,8 +33,10 @@ afterEach(() => {
 
 interface Page {
   readonly res: ServerResponse & { flush?: () => void }
-  /** The snapshots that it was sent. */
-  frames(): string[]
+  /** The rate of the limiter `moving` in each frame that it was sent. */
+  frames(): unknown[]
+  /** The names of the rows in the last frame. */
+  lastRows(): string[]
 }
 
 function openPage(own: object = {}): Page {
@@ -42,10 +44,19 @@ function openPage(own: object = {}): Page {
   Object.assign(res, own)
   const written: string[] = []
   jest.spyOn(res, 'write').mockImplementation((text: unknown) => written.push(String(text)) > 0)
-  stream.add(res)
+  stream.add(res, { search: '' }, { canChange: true })
+  const rows = () =>
+    Array.from(written.join('').matchAll(/\n\ndata: (.*)(?=\n\n)/g), ([, json = '']) => {
+      const frame = JSON.parse(json) as { rows?: ReturnType<typeof row>[] }
+      return frame.rows ?? []
+    })
   return {
     res,
-    frames: () => Array.from(written.join('').matchAll(/data: (.*)\n\n/g), ([, json = '']) => json),
+    frames: () => rows().map((each) => each.at(-1)?.allowedPerSecond),
+    lastRows: () =>
+      rows()
+        .at(-1)
+        ?.map(({ name }) => name) ?? [],
   }
 }
 
@@ -56,48 +67,47 @@ async function pass(ms: number): Promise<void> {
   await turn()
 }
 
-test('the first snapshot of a page has what other processes reported, and one follows each second', async () => {
+test('the first frame of a page has what other processes reported, and one follows each second', async () => {
   const page = openPage()
   expect(page.frames()).toEqual([])
   expect(page.res.getHeaders()).toEqual({}) // they have been sent
   expect(page.res.statusCode).toBe(200)
   await turn()
-  expect(page.frames()).toEqual(['{"refreshed":1}'])
+  expect([page.frames(), page.lastRows()]).toEqual([[1], ['still', 'moving']])
   await pass(SECOND_MS - 1)
   expect(page.frames()).toHaveLength(1)
   await pass(1)
-  expect(page.frames()).toEqual(['{"refreshed":1}', '{"refreshed":2}'])
+  expect([page.frames(), page.lastRows()]).toEqual([[1, 2], ['moving']])
 })
 
 test('a page begins at once with the headers of an event stream, and when to come again', () => {
   const { res } = requestAndResponse()
   const [writeHead, write] = [jest.spyOn(res, 'writeHead'), jest.spyOn(res, 'write')]
-  stream.add(res)
+  stream.add(res, { search: '' }, { canChange: false, operator: 'ada' })
   expect(writeHead.mock.calls).toEqual([
     [200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }],
   ])
-  expect(write.mock.calls).toEqual([['retry: 2000\n\n']])
+  expect(write.mock.calls).toEqual([
+    ['retry: 2000\n\nevent: session\ndata: {"canChange":false,"operator":"ada"}\n\n'],
+  ])
 })
 
 test('all pages share a refresh, and none is made while no page is open', async () => {
   const pages = [openPage(), openPage()]
   await turn()
-  refreshed = 0
+  const before = refreshed
   await pass(SECOND_MS)
-  expect([refreshed, ...pages.map((page) => page.frames().at(-1))]).toEqual([
-    1,
-    '{"refreshed":1}',
-    '{"refreshed":1}',
-  ])
+  const after = before + 1
+  expect([refreshed, ...pages.map((page) => page.frames().at(-1))]).toEqual([after, after, after])
   pages[0]?.res.emit('close')
   await pass(SECOND_MS)
-  expect(refreshed).toBe(2)
+  expect(refreshed).toBe(after + 1)
   pages[1]?.res.emit('close')
   await pass(10 * SECOND_MS)
-  expect(refreshed).toBe(2)
+  expect(refreshed).toBe(after + 1)
   openPage()
   await pass(SECOND_MS)
-  expect(refreshed).toBeGreaterThan(2)
+  expect(refreshed).toBeGreaterThan(after + 1)
 })
 
 test('while the store is slow, no further refresh begins', async () => {
@@ -128,7 +138,7 @@ test('a page that has left meanwhile is sent nothing, nor one that something els
   Reflect.deleteProperty(ended.res, 'writableEnded')
 })
 
-test('a page that does not read misses snapshots, and loses its connection in the end', async () => {
+test('a page that does not read misses frames, and loses its connection in the end', async () => {
   const page = openPage()
   await turn()
   const unread = (bytes: number) =>
@@ -173,13 +183,13 @@ test('a client that has left by now takes no place', async () => {
   const { res } = requestAndResponse()
   res.destroy()
   const writeHead = jest.spyOn(res, 'writeHead')
-  stream.add(res)
+  stream.add(res, { search: '' }, { canChange: true })
   expect(writeHead).not.toHaveBeenCalled()
   await pass(5 * SECOND_MS)
   expect(refreshed).toBe(0)
 })
 
-test('what flushes its output does so after each snapshot', async () => {
+test('what flushes its output does so after each frame', async () => {
   const flush = jest.fn()
   openPage({ flush })
   expect(flush).toHaveBeenCalledTimes(1)
@@ -198,4 +208,35 @@ test('a stream that is stopped ends its pages, and begins no others', async () =
   refreshed = 0
   await pass(10 * SECOND_MS)
   expect(refreshed).toBe(0)
+})
+
+test('a page that has missed frames gets what has changed since in the next one', async () => {
+  const page = openPage()
+  await turn()
+  Object.defineProperty(page.res, 'writableLength', { value: MEGABYTE, configurable: true })
+  await pass(3 * SECOND_MS)
+  Object.defineProperty(page.res, 'writableLength', { value: 0, configurable: true })
+  await pass(SECOND_MS)
+  expect([page.frames().length, page.lastRows()]).toEqual([2, ['moving']])
+})
+
+test('a page that opens beside another gets its first frame at once, without another refresh', async () => {
+  openPage()
+  await turn()
+  const before = refreshed
+  const other = openPage()
+  expect([other.frames(), other.lastRows(), refreshed]).toEqual([[before], ['still', 'moving'], before])
+})
+
+test('a page that opens after all others have left waits for figures that are new', async () => {
+  const first = openPage()
+  await turn()
+  first.res.emit('close')
+  isSlow = true
+  const [page, other] = [openPage(), openPage()]
+  await turn()
+  expect([page.frames(), other.frames()]).toEqual([[], []])
+  endRefresh?.()
+  await turn()
+  expect([page.frames(), other.frames()]).toEqual([[refreshed], [refreshed]])
 })

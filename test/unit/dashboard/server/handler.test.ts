@@ -84,7 +84,7 @@ describe('a file of the page', () => {
     ['/inter-license.txt', 'text/plain; charset=utf-8', 'SIL OPEN FONT LICENSE'],
     ['/main.js?v=1', 'text/javascript; charset=utf-8', 'import '],
     ['/icon.svg', 'image/svg+xml', '<svg'],
-    ['/deep/uPlot.min.css', 'text/css; charset=utf-8', '.uplot'],
+    ['/deep/overview.css', 'text/css; charset=utf-8', '.overview'],
   ])('is served at %s', async (path, type, content) => {
     const { status, headers, text } = await send(path, { originalUrl: path })
     expect([status, headers['content-type']]).toEqual([200, type])
@@ -142,8 +142,8 @@ describe('the slash at the end of its folder', () => {
 
 test.each<readonly [method: string, path: string, allow: string]>([
   ...['POST', 'PUT', 'DELETE', 'OPTIONS'].map((method) => [method, '/', 'GET, HEAD'] as const),
-  ['HEAD', '/events', 'GET'],
-  ['POST', '/events', 'GET'],
+  ['HEAD', '/stream', 'GET'],
+  ['POST', '/stream', 'GET'],
   ...['GET', 'HEAD', 'PUT'].flatMap((method) =>
     ['/lookup', '/release', '/block'].map((path) => [method, path, 'POST'] as const),
   ),
@@ -161,9 +161,20 @@ describe('authorize', () => {
     ['nothing', undefined],
   ])('that returns %s lets nobody in', async (_, answer) => {
     open(() => answer as boolean)
-    for (const path of ['/', '/events', '/none'])
+    for (const path of ['/', '/stream', '/none'])
       expect(errorOf(await send(path))).toEqual([403, 'You are not allowed to see this page.'])
     expect(errorOf(await act('/lookup', { identity: 'ada' }))[0]).toBe(403)
+  })
+
+  test("that returns 'view' lets a visitor see everything, and change nothing", async () => {
+    open(async () => 'view' as const)
+    await api.charge('ada')
+    for (const path of ['/', '/history', '/log']) expect((await send(path)).status).toBe(200)
+    expect((await act('/lookup', { identity: 'ada' })).status).toBe(200)
+    const ada = { identity: 'ada', limiter: 'api', durationMs: 60_000 }
+    for (const path of ['/release', '/block'])
+      expect(errorOf(await act(path, ada))).toEqual([403, 'You may see this page, but not change anything.'])
+    expect((await api.peek('ada')).remaining).toBe(2)
   })
 
   test('gets the request and the response, which it may answer itself', async () => {
@@ -211,7 +222,55 @@ describe('an action', () => {
     expect([allowed, Math.ceil(retryAfterMs / 60_000)]).toEqual([false, 1])
   })
 
+  test.each<readonly [operator: string | undefined, sent: object, logged: object]>([
+    ['grace', { by: 'mallory', reason: ' ticket 7 ' }, { by: 'grace', reason: 'ticket 7' }],
+    [undefined, { by: ' ada ' }, { by: 'ada' }],
+    [' ', { by: 'ada' }, { by: 'ada' }],
+    [undefined, { by: '  ' }, {}],
+  ])(
+    'of the operator %j, sent with %j, is logged with who did it and why',
+    async (operator, sent, logged) => {
+      page.close()
+      const authorize = () => true
+      page = dashboard({
+        limiters: [api],
+        authorize,
+        ...(operator !== undefined && { operator: () => operator }),
+      })
+      await api.charge('ada')
+      await act('/release', { ...ada, ...sent })
+      await act('/block', { ...ada, ...sent, durationMs: 60_000 })
+      const lines = (await send('/log')).text.trim().split('\n')
+      const about = {
+        id: expect.any(String),
+        atMs: expect.any(Number),
+        limiter: 'api',
+        details: { identities: ['ada'] },
+      }
+      expect(lines.map((line) => JSON.parse(line))).toEqual([
+        { ...about, kind: 'release', text: 'released ada', ...logged },
+        { ...about, kind: 'block', text: expect.stringMatching(/^blocked ada until \{\d+\}$/), ...logged },
+      ])
+    },
+  )
+
   test.each<[string, string, object, Sent, number, string]>([
+    [
+      'by a name that is no string',
+      '/release',
+      { ...ada, by: 7 },
+      {},
+      400,
+      'by must be a string of at most 500 characters.',
+    ],
+    [
+      'for a reason that is a book',
+      '/release',
+      { ...ada, reason: 'x'.repeat(501) },
+      {},
+      400,
+      'reason must be a string of at most 500 characters.',
+    ],
     [
       'from another site',
       '/release',
@@ -274,20 +333,20 @@ describe('an open page', () => {
   test('is refused once the dashboard is closed, which counts nothing more', async () => {
     expect(api.events.listenerCount('decision')).toBe(1)
     page.close()
-    expect(errorOf(await send('/events'))).toEqual([503, 'The dashboard is closed.'])
+    expect(errorOf(await send('/stream'))).toEqual([503, 'The dashboard is closed.'])
     expect(api.events.listenerCount('decision')).toBe(0)
   })
 
-  test('is a stream of snapshots', async () => {
+  test('is a stream of frames, which begins with what the visitor may do', async () => {
     const written: unknown[] = []
-    void send('/events', {
+    void send('/stream', {
       prepare: (res) =>
         jest.spyOn(res, 'write').mockImplementation((text: unknown) => written.push(text) > 0),
     })
     for await (const _ of Readable.from([1, 2])); // lets authorize be awaited
     await new Promise((resolve) => setImmediate(resolve))
     expect(written.join('')).toMatch(
-      /^retry: 2000\n\ndata: \{"atMs":\d+,"slotMs":5000,"limiters":\[\{"name":"api"/,
+      /^retry: 2000\n\nevent: session\ndata: \{"canChange":true\}\n\ndata: \{"atMs":\d+,"rows":\[\{"name":"api"/,
     )
   })
 })

@@ -16,7 +16,7 @@ const WRONG: readonly (readonly [string, unknown, string])[] = [
   [
     'no options',
     undefined,
-    'options must be an object, got undefined. Known options: limiters, authorize, hosts.',
+    'options must be an object, got undefined. Known options: limiters, authorize, operator, hosts.',
   ],
   ['no authorize', { limiters: [api] }, `authorize must be a function, got undefined. ${FIX}`],
   ['authorize: true', { limiters: [api], authorize: true }, 'authorize must be a function, got true.'],
@@ -24,6 +24,11 @@ const WRONG: readonly (readonly [string, unknown, string])[] = [
     'a misspelled authorize',
     { limiters: [api], authorise: authorize },
     'there is no option "authorise". Write authorize instead.',
+  ],
+  [
+    'an operator that is no function',
+    { limiters: [api], authorize, operator: 'ada' },
+    'operator must be a function, got a string.',
   ],
   [
     'a host outside a list',

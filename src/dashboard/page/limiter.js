@@ -1,0 +1,147 @@
+import { trafficChart } from './chart.js'
+import { clientsPanel } from './clients.js'
+import { el, setAttribute, setChildren, setText } from './dom.js'
+import { eventList } from './events.js'
+import { age, percent, rate, withTimes } from './format.js'
+import { icon, levelIcon } from './icons.js'
+import { limitTable, nearTable } from './limit-tables.js'
+import { addressOf } from './route.js'
+import { dayLater } from './series.js'
+import { rangeSwitch } from './toolbar.js'
+
+/** The most events that are listed beside the figures; the view of events has the others. */
+const MAX_EVENTS = 20
+
+/** Creates the view of one limiter. `historyOf(name)` returns its last 24 hours, as far as they have been read. */
+export function limiterView(name, { go, historyOf, actions, overviewAddress }) {
+  const head = limiterHead(name, overviewAddress())
+  const chart = trafficChart(`Requests to ${name} over time`)
+  const range = rangeSwitch()
+  const yesterday = el('a', { class: 'toggle' }, 'Compare with yesterday')
+  const clients = clientsPanel(name, { go, actions })
+  const limits = el('div', { class: 'panel' })
+  const near = el('div', { class: 'panel' })
+  const events = el('div', { class: 'panel' })
+  const element = el(
+    'article',
+    { class: 'limiter', 'data-detail': name, 'aria-labelledby': 'limiter-title' },
+    head.element,
+    el(
+      'section',
+      { class: 'panel', 'aria-label': 'Traffic' },
+      el('div', { class: 'toolbar' }, legend(), el('span', { class: 'grow' }), yesterday, range.element),
+      chart.element,
+    ),
+    clients.element,
+    el('div', { class: 'panels' }, limits, near, events),
+  )
+
+  function show(model, route) {
+    const history = historyOf(name)
+    head.show(model)
+    range.show(route)
+    showComparison(history, route)
+    chart.show(chartOf(name, model, route, history))
+    const detail = model.detail?.name === name ? model.detail : undefined
+    clients.show(detail, model, route)
+    if (detail) {
+      setChildren(limits, JSON.stringify(detail.limits), () => [limitTable(detail.limits)])
+      setChildren(near, JSON.stringify(detail.near), () => [nearTable(detail.near)])
+    }
+    const own = eventsOf(name, model, history).slice(-MAX_EVENTS)
+    setChildren(events, own.map(({ id }) => id).join(), () => eventPanel(own))
+  }
+
+  /** Offers yesterday only if something is known of it. */
+  function showComparison(history, route) {
+    yesterday.hidden = history?.yesterday === undefined
+    setAttribute(yesterday, 'href', addressOf({ ...route, yesterday: !route.yesterday }))
+    setAttribute(yesterday, 'aria-current', route.yesterday ? 'true' : undefined)
+  }
+
+  return { element, show, search: clients.search }
+}
+
+function limiterHead(name, backTo) {
+  const level = levelIcon()
+  const sentence = el('span', {})
+  const since = el('span', { class: 'since' })
+  const finding = el('p', { class: 'finding' }, level.drawing, el('span', {}, sentence, ' ', since))
+  const mode = el('span', { class: 'badge' })
+  const back = el('a', { class: 'back', href: backTo }, icon('back'), 'Overview')
+  const figures = Object.fromEntries(
+    ['allowed per second', 'denied per second', 'denied', 'store'].map((term) => [term, el('dd', {})]),
+  )
+  const list = el(
+    'dl',
+    { class: 'figures' },
+    ...Object.entries(figures).map(([term, value]) => el('div', {}, el('dt', {}, term), value)),
+  )
+
+  function show({ rows, atMs, isKnown }) {
+    const row = rows.get(name)
+    if (row === undefined) return setText(sentence, isKnown ? 'There is no limiter of this name.' : '')
+    level.show(row.finding.level)
+    finding.className = `finding is-${row.finding.level}`
+    setText(sentence, withTimes(row.finding.sentence))
+    const { sinceMs } = row.finding
+    setText(since, sinceMs === undefined ? '' : `for ${age(atMs - sinceMs)}`)
+    setText(mode, row.mode === 'report' ? 'report mode: no request is denied' : 'enforcing')
+    mode.classList.toggle('is-report', row.mode === 'report')
+    setText(figures['allowed per second'], rate(row.allowedPerSecond))
+    setText(figures['denied per second'], rate(row.deniedPerSecond))
+    setText(figures.denied, percent(row.deniedShare))
+    setText(figures.store, `${row.store}, ${row.storeState === 'closed' ? 'up' : 'unavailable'}`)
+    figures.store.classList.toggle('is-bad', row.storeState !== 'closed')
+    figures['denied per second'].classList.toggle('is-bad', row.deniedPerSecond > 0)
+  }
+
+  const title = el('h1', { id: 'limiter-title', tabindex: '-1' }, name)
+  const element = el(
+    'header',
+    { class: 'head' },
+    back,
+    el('div', { class: 'name' }, title, mode),
+    finding,
+    list,
+  )
+  return { element, show }
+}
+
+function legend() {
+  const entry = (kind, text) => el('span', { class: `key is-${kind}` }, text)
+  return el(
+    'p',
+    { class: 'legend', 'aria-hidden': 'true' },
+    entry('allowed', 'allowed'),
+    entry('denied', 'denied'),
+  )
+}
+
+/** Returns what the chart shows. An outage that lasts, and the latest events, are known before the history is. */
+function chartOf(name, model, route, history) {
+  const series = route.range === '24h' ? history?.series : model.series.get(name)
+  if (series === undefined) return undefined
+  const outages = model.outages
+    .filter(({ effects }) => effects.some(({ limiter }) => limiter === name))
+    .map(({ sinceMs }) => ({ fromMs: sinceMs, toMs: model.atMs + series.stepMs }))
+  return {
+    series,
+    yesterday: route.yesterday && history?.yesterday ? dayLater(history.yesterday) : undefined,
+    outages: [...(history?.outages ?? []), ...outages],
+    marks: eventsOf(name, model, history),
+  }
+}
+
+/** Returns the events of a limiter and those of all, each once. */
+function eventsOf(name, { events }, history) {
+  const ofLimiter = events.filter(({ limiter }) => limiter === undefined || limiter === name)
+  const all = [...(history?.marks ?? []), ...ofLimiter].map((event) => [event.id, event])
+  return Array.from(new Map(all).values()).sort((a, b) => a.atMs - b.atMs)
+}
+
+function eventPanel(events) {
+  const title = el('h2', {}, 'Events')
+  if (events.length === 0) return [title, el('p', { class: 'quiet' }, 'Nothing has happened yet.')]
+  return [title, eventList(events.toReversed())]
+}

@@ -1,0 +1,67 @@
+import { el, setAttribute, setText } from './dom.js'
+import { age, percent, rate, withTimes } from './format.js'
+import { icon, levelIcon } from './icons.js'
+import { addressOf } from './route.js'
+import { sparkline } from './sparkline.js'
+
+/** Creates the row of a limiter. What an operator can do about it belongs after its sentence. */
+export function overviewRow(name) {
+  const level = levelIcon()
+  const levelName = el('span', { class: 'visually-hidden' })
+  const link = el('a', { class: 'name', 'data-move': true }, name)
+  const mode = el('span', { class: 'badge', hidden: true }, 'report mode')
+  const since = el('span', { class: 'since' })
+  const sentence = el('span', { class: 'sentence' })
+  const spark = sparkline()
+  const [allowed, denied, share] = ['allowed per second', 'denied per second', 'denied'].map(numberCell)
+  const element = el(
+    'li',
+    { class: 'row', 'data-limiter': name },
+    level.drawing,
+    el('span', { class: 'title' }, levelName, link, mode, since),
+    sentence,
+    spark.drawing,
+    allowed.cell,
+    denied.cell,
+    share.cell,
+    icon('chevron'),
+  )
+  denied.cell.classList.add('is-denied')
+  let drawn
+  let row
+
+  function show(next) {
+    row = next
+    const { finding } = row
+    element.classList.toggle('is-critical', finding.level === 'critical')
+    element.classList.toggle('is-warning', finding.level === 'warning')
+    element.classList.toggle('has-denials', row.deniedPerSecond > 0)
+    level.show(finding.level)
+    setText(levelName, `${finding.level}: `)
+    mode.hidden = row.mode !== 'report'
+    const words = withTimes(finding.sentence)
+    setText(sentence, words)
+    setAttribute(sentence, 'title', words)
+    allowed.show(rate(row.allowedPerSecond))
+    denied.show(rate(row.deniedPerSecond))
+    share.show(percent(row.deniedShare))
+  }
+
+  /** Shows what is not in the row of a frame: the traffic, and what depends on the route and the time. */
+  element.showMore = (series, route, { atMs }) => {
+    if (series !== drawn) spark.show(series)
+    drawn = series
+    setAttribute(link, 'href', addressOf({ view: 'limiter', name, range: route.range }))
+    setAttribute(link, 'aria-current', route.view === 'limiter' && route.name === name ? 'page' : undefined)
+    const { sinceMs } = row.finding
+    setText(since, sinceMs === undefined ? '' : `for ${age(atMs - sinceMs)}`)
+  }
+
+  return { element, show }
+}
+
+function numberCell(unit) {
+  const text = el('span', {})
+  const cell = el('span', { class: 'number' }, text, el('span', { class: 'unit' }, ` ${unit}`))
+  return { cell, show: (shown) => setText(text, shown) }
+}

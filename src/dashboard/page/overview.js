@@ -1,0 +1,109 @@
+import { el, setAttribute, setChildren, setText } from './dom.js'
+import { rate, withTimes } from './format.js'
+import { holdOf } from './hold.js'
+import { icon, levelIcon } from './icons.js'
+import { keyedList } from './keyed-list.js'
+import { filtered, levelCounts, worstFirst } from './order.js'
+import { overviewRow } from './overview-row.js'
+import { addressOf } from './route.js'
+import { rangeSwitch, searchField } from './toolbar.js'
+
+/** Creates the view of all limiters. `go` changes the route; `histories()` returns the last 24 hours, by name. */
+export function overview({ go, histories }) {
+  const chips = ['critical', 'warning', 'calm'].map((level) => levelChip(level))
+  const [allowed, denied] = ['allowed/s', 'denied/s'].map(total)
+  const search = searchField('Filter limiters', (text) => go({ search: text }))
+  const range = rangeSwitch()
+  const order = el('span', { class: 'order' })
+  const list = el('ul', { class: 'rows', 'aria-label': 'Limiters' })
+  const nothing = el('p', { class: 'nothing', hidden: true })
+  const notices = el('div', { class: 'notices' })
+  const isHeld = holdOf(list)
+  const showRows = keyedList(list, (name) => overviewRow(name))
+  let filter = ''
+  const element = el(
+    'section',
+    { class: 'overview', 'aria-label': 'Overview' },
+    el('h1', { class: 'visually-hidden', tabindex: '-1' }, 'Overview'),
+    el(
+      'div',
+      { class: 'toolbar' },
+      el('div', { class: 'chips', role: 'group', 'aria-label': 'States' }, ...chips.map((chip) => chip.link)),
+      el('p', { class: 'totals' }, allowed, denied),
+      el('span', { class: 'grow' }),
+      search.element,
+      range.element,
+    ),
+    notices,
+    el('div', { class: 'columns', 'aria-hidden': 'true' }, order, ...headings(range.title)),
+    list,
+    nothing,
+  )
+
+  function show(model, route) {
+    const rows = Array.from(model.rows.values())
+    setChildren(notices, JSON.stringify(model.notices), () => model.notices.flatMap(noticeOf))
+    const counts = levelCounts(rows)
+    for (const chip of chips) chip.show(counts, route)
+    setText(allowed.firstChild, rate(rows.reduce((sum, row) => sum + row.allowedPerSecond, 0)))
+    setText(denied.firstChild, rate(rows.reduce((sum, row) => sum + row.deniedPerSecond, 0)))
+    search.show(route.search)
+    range.show(route)
+    const wanted = `${route.state}/${route.search}`
+    const held = isHeld() && wanted === filter // a filter applies at once
+    filter = wanted
+    setText(order, held ? 'Order kept while you read' : 'Worst first')
+    const series = route.range === '24h' ? histories() : model.series
+    const shown = worstFirst(filtered(rows, route))
+    showRows(
+      shown.map((row) => [row.name, row]),
+      held,
+    )
+    for (const item of list.children) item.showMore(series?.get(item.dataset.limiter), route, model)
+    nothing.hidden = shown.length > 0
+    setChildren(nothing, `${model.isKnown}/${wanted}`, () => nothingTexts(model, route))
+  }
+
+  return { element, show, search: search.input }
+}
+
+/** Returns the notice of processes that are gone. The banner says more of stores. */
+function noticeOf({ kind, level, sentence }) {
+  if (kind !== 'process-gone') return []
+  const text = el('span', {}, withTimes(sentence))
+  return [el('a', { class: `notice is-${level}`, href: addressOf({ view: 'processes' }) }, icon(level), text)]
+}
+
+function total(unit) {
+  return el('span', {}, el('b', {}), ` ${unit}`)
+}
+
+function headings(title) {
+  return [title, el('span', {}, 'allowed/s'), el('span', {}, 'denied/s'), el('span', {}, '% denied')]
+}
+
+function nothingTexts({ isKnown }, route) {
+  if (!isKnown) return ['Waiting for the first figures…']
+  return [
+    'No limiter matches. ',
+    el('a', { href: addressOf({ ...route, state: '', search: '' }) }, 'Show all'),
+  ]
+}
+
+/** Creates a link that shows the limiters of one level alone, or all again. */
+function levelChip(level) {
+  const { drawing, show: showIcon } = levelIcon()
+  showIcon(level)
+  const number = el('b', {})
+  const link = el('a', { class: `chip is-${level}` }, drawing, number, ` ${level}`)
+  return {
+    link,
+    show(counts, route) {
+      const isOn = route.state === level
+      setText(number, String(counts[level]))
+      link.classList.toggle('is-none', counts[level] === 0)
+      setAttribute(link, 'href', addressOf({ ...route, state: isOn ? '' : level }))
+      setAttribute(link, 'aria-current', isOn ? 'true' : undefined)
+    },
+  }
+}

@@ -1,0 +1,71 @@
+/** So long after the last message, the connection counts as lost: there is one every second. */
+const SILENT_MS = 10_000
+const RETRY_MS = 3000
+
+/**
+ * Opens the stream of the server. Calls `onFrame` and `onSession` with what it sends, and `onLost` with what is
+ * wrong. Returns a function that says what the page looks at.
+ */
+export function openStream({ onFrame, onSession, onLost }) {
+  let source
+  let address
+  let timer
+
+  function open() {
+    clearTimeout(timer)
+    source?.close()
+    const own = new EventSource(address)
+    source = own
+    own.addEventListener('session', ({ data }) => onSession(JSON.parse(data)))
+    own.addEventListener('message', ({ data }) => {
+      watch()
+      onFrame(JSON.parse(data))
+    })
+    own.addEventListener('error', () => {
+      onLost('')
+      if (own.readyState === EventSource.CLOSED) void explain(own)
+    })
+    watch()
+  }
+
+  /** Connects anew if nothing arrives: a proxy or a sleeping machine can keep a connection that is dead. */
+  function watch() {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      onLost('')
+      open()
+    }, SILENT_MS)
+  }
+
+  /** Says why the server has refused the stream, and tries again later. */
+  async function explain(own) {
+    clearTimeout(timer)
+    const problem = await problemOf(address)
+    if (own !== source) return // the page looks at something else by now
+    onLost(problem)
+    timer = setTimeout(open, RETRY_MS)
+  }
+
+  return ({ limiter, search }) => {
+    const query = new URLSearchParams()
+    if (limiter !== undefined) query.set('limiter', limiter)
+    if (search) query.set('q', search)
+    const wanted = query.size === 0 ? 'stream' : `stream?${query}`
+    if (wanted === address) return
+    address = wanted
+    open()
+  }
+}
+
+/** Asks what the server says in place of a stream; nothing if it does not respond, or would stream by now. */
+async function problemOf(address) {
+  const abort = new AbortController()
+  const response = await fetch(address, { signal: abort.signal }).catch(() => undefined)
+  if (response === undefined) return ''
+  if (response.ok) {
+    abort.abort()
+    return ''
+  }
+  const { error } = await response.json().catch(() => ({}))
+  return error ?? `The server responded with ${response.status}.`
+}
