@@ -3,9 +3,10 @@
 // loads. `node scripts/build.mjs --code FOLDER` builds only the code, into another folder. It calls rolldown
 // itself, because tsdown, which wraps it, needs Node.js 22.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, isAbsolute, join, relative, resolve } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { transformSync } from 'esbuild'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
@@ -62,7 +63,7 @@ const scriptSpaces = {
 rmSync(dist, { recursive: true, force: true })
 mkdirSync(dist, { recursive: true })
 await buildCode()
-await buildPage()
+buildPage()
 if (flag !== '--code') await buildTypes()
 
 async function buildCode() {
@@ -80,25 +81,24 @@ async function buildCode() {
     await bundle(names, (entry) => `src/${entry}.ts`, output, 'js')
     writeFileSync(`${dir}/package.json`, `${JSON.stringify({ type, sideEffects: false })}\n`)
   }
-  const charts = resolve('node_modules/uplot/dist/uPlot.esm.js')
-  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf([charts]))
 }
 
-/** Writes the module that holds the page of the dashboard, with the library of its charts, minified. */
-async function buildPage() {
-  const folder = join(dist, 'page')
-  cpSync('src/dashboard/page', folder, { recursive: true })
-  cpSync('node_modules/uplot/dist/uPlot.min.css', join(folder, 'uPlot.min.css'))
-  const charts = await rolldown({ input: 'node_modules/uplot/dist/uPlot.esm.js' })
-  await charts.write({ file: join(folder, 'uPlot.esm.js'), comments: { legal: true }, minify: true })
-  await charts.close()
+/** Writes the module that holds the page of the dashboard, with its scripts and styles minified one by one. */
+function buildPage() {
+  const folder = 'src/dashboard/page'
   const sources = readdirSync(folder).map((name) => {
     const encoding = name.endsWith('.woff2') ? 'base64' : 'utf8'
-    return [name, [encoding, readFileSync(join(folder, name), encoding)]]
+    return [name, [encoding, minified(name, readFileSync(join(folder, name), encoding))]]
   })
-  rmSync(folder, { recursive: true })
   const text = JSON.stringify(Object.fromEntries(sources), undefined, 1)
   writeFileSync(join(dist, 'page.cjs'), `exports.readPageSource = () => (${text})\n`)
+}
+
+function minified(name, text) {
+  const loader = extname(name).slice(1)
+  return ['js', 'css'].includes(loader)
+    ? transformSync(text, { loader, minify: true, target: 'es2023' }).code
+    : text
 }
 
 async function buildTypes() {
@@ -194,18 +194,4 @@ function fromRoot(path) {
 
 function isOutside(relativePath) {
   return isAbsolute(relativePath) || /^\.\.(?:[\\/]|$)/.test(relativePath)
-}
-
-/** Returns the licenses of the packages that some bundled files belong to. */
-function licensesOf(paths) {
-  const folders = Array.from(paths, (path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0])
-  const found = new Map()
-  for (const folder of new Set(folders.filter(Boolean))) {
-    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    const file = readdirSync(folder).find((each) => /^licen[sc]e/i.test(each))
-    if (file === undefined) throw new Error(`${name} has no license file, so it cannot be bundled.`)
-    found.set(`${name} ${version}`, readFileSync(join(folder, file), 'utf8').trim())
-  }
-  const texts = [...found].sort().map(([title, text]) => `${title}\n\n${text}\n`)
-  return `headgate bundles these packages.\n\n${texts.join(`\n${'-'.repeat(78)}\n\n`)}`
 }

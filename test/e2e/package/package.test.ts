@@ -26,7 +26,7 @@ test('the tarball holds the build, its documents and nothing else', async () => 
   const files = (await mustRun('tar', ['-tzf', packed.tarball], packed.project)).trim().split('\n')
   const built = ENTRIES.flatMap(({ name }) => [`${name}.js`, `${name}.d.ts`])
   const expected = [
-    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'dist/THIRD-PARTY-LICENSES.txt'],
+    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'],
     'dist/esm/cli.js',
     'dist/page.cjs',
     ...['esm', 'cjs'].flatMap((format) => [...built, 'package.json'].map((file) => `dist/${format}/${file}`)),
@@ -47,16 +47,6 @@ test('npm has nothing to correct in package.json when it publishes', async () =>
   } finally {
     rmSync(folder, { recursive: true })
   }
-})
-
-test('the tarball has the licenses of the packages that it bundles', async () => {
-  const licenses = await mustRun(
-    'tar',
-    ['-xzOf', packed.tarball, 'package/dist/THIRD-PARTY-LICENSES.txt'],
-    packed.project,
-  )
-  const names = Array.from(licenses.matchAll(/^([\w.-]+) \d+\.\d+\.\d+$/gm), ([, name]) => name)
-  expect(names).toEqual(['uplot'])
 })
 
 let filesOfEntries: Promise<Record<string, string[]>> | undefined

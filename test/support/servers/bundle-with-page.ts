@@ -15,7 +15,5 @@ export async function bundleWithPage(entry: string): Promise<Bundle> {
   await mkdir(code)
   await rename(path, join(code, 'main.mjs'))
   await cp(join(ROOT, 'src/dashboard/page'), page, { recursive: true })
-  for (const name of ['uPlot.esm.js', 'uPlot.min.css'])
-    await cp(join(ROOT, 'node_modules/uplot/dist', name), join(page, name))
   return { path: join(code, 'main.mjs'), folder: code, remove }
 }
