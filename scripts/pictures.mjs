@@ -1,11 +1,12 @@
-// Takes the pictures of docs/pictures, light and dark: the first view of the demo, and the dashboard of
-// examples/dashboard.ts, each after it has run for a while.
+// Takes the pictures of docs/pictures, light and dark: the first view of the demo after it has run for a while, and
+// the dashboard during an incident that is made up.
 import { mkdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { launchChromium, PASSWORD, startProgram } from './program.mjs'
 
+const SCENE = 'test/tools/dashboard-scenes/main.ts'
 const PICTURES = [
   {
     name: 'demo',
@@ -16,10 +17,17 @@ const PICTURES = [
   },
   {
     name: 'dashboard',
-    program: 'examples/dashboard.ts',
+    program: SCENE,
     path: '/limits/',
-    filledMs: 240_000,
+    filledMs: 0,
     isReady: (page) => page.locator('[data-limiter=login]').waitFor(),
+  },
+  {
+    name: 'dashboard-limiter',
+    program: SCENE,
+    path: '/limits/#/limiter/search',
+    filledMs: 0,
+    isReady: (page) => page.locator('[data-detail=search] tr.client').first().waitFor(),
   },
 ]
 

@@ -12,7 +12,7 @@ export async function startProgram(path) {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [printed] = await once(server.stdout, 'data')
-  const [url] = /http:\/\/localhost:\d+/.exec(printed)
+  const [url] = /http:\/\/(?:localhost|127\.0\.0\.1):\d+/.exec(printed)
   return { url, stop: () => server.kill() }
 }
 

@@ -1,0 +1,101 @@
+import type { Page } from 'playwright-core'
+import type { Finding, OverviewRow } from '../../src/dashboard/figures/shown.js'
+import { until } from '../support/servers/wait.js'
+import { row as calmRow, givenFigures } from '../unit/dashboard/server/page-figures.js'
+import { detail, row } from './dashboard-page.js'
+import { useScenes } from './dashboard-scene.js'
+
+const open = useScenes()
+
+const namesOf = (page: Page) => page.locator('[data-limiter] .name').allTextContents()
+
+test('the worst limiter comes first, with what is wrong, whom it hurts, since when and why', async () => {
+  const { page, troubles } = await open('incident')
+  await row(page, 'login').waitFor()
+  expect((await namesOf(page)).slice(0, 5)).toEqual(['login', 'search', 'graphql', 'partner-api', 'admin'])
+  expect(await row(page, 'login').locator('.sentence').textContent()).toMatch(
+    /^maria\.keller@example\.com is under attack since \d\d:\d\d: 9\.8 denials a second from 212 addresses, all on POST/,
+  )
+  expect(await page.title()).toBe('(4) Rate limits')
+  expect(troubles).toEqual([])
+})
+
+test('limiters are filtered by state and text, and each view has its address, also for the back button', async () => {
+  const { page } = await open('incident')
+  await page.getByRole('link', { name: '2 critical' }).click()
+  await until('two are left', async () => (await namesOf(page)).length === 2)
+  expect(page.url()).toMatch(/#\/\?state=critical$/)
+  await page.getByLabel('Filter limiters').fill('account')
+  await page.getByText('No limiter matches.').waitFor()
+  await page.getByLabel('Filter limiters').fill('maria')
+  await until('one is left', async () => (await namesOf(page)).join() === 'login')
+  expect(page.url()).toMatch(/#\/\?state=critical&q=maria$/)
+  await row(page, 'login').getByRole('link').click()
+  await detail(page, 'login').waitFor()
+  expect(page.url()).toMatch(/#\/limiter\/login$/)
+  await page.goBack()
+  await until('the filter is back', async () => (await namesOf(page)).join() === 'login')
+  await page.goForward()
+  await page.reload()
+  await detail(page, 'login').waitFor()
+})
+
+test('the keyboard reaches everything', async () => {
+  const { page } = await open('incident')
+  await row(page, 'login').waitFor()
+  const focused = () => page.evaluate('document.activeElement.textContent')
+  for (const [key, name] of [
+    ['j', 'login'],
+    ['j', 'search'],
+    ['k', 'login'],
+    ['k', 'login'],
+  ] as const) {
+    await page.keyboard.press(key)
+    expect(await focused()).toBe(name)
+  }
+  await page.keyboard.press('Enter')
+  await detail(page, 'login').locator('tr.client').waitFor()
+  expect(await focused()).toBe('login') // the heading
+  await page.keyboard.press('j')
+  expect(await focused()).toBe('maria.keller@example.com')
+  await page.keyboard.press('x')
+  await page.getByText('1 client selected').waitFor()
+  await page.keyboard.press('Escape')
+  await row(page, 'search').waitFor()
+  expect(await page.evaluate('document.activeElement.closest("[data-limiter]")?.dataset.limiter')).toBe(
+    'login',
+  )
+  await page.keyboard.press('/')
+  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Filter limiters')
+  await page.keyboard.type('j?')
+  expect(await page.getByLabel('Filter limiters').inputValue()).toBe('j?')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' })
+})
+
+test('no row moves under the pointer, while its figures go on', async () => {
+  const figures = givenFigures()
+  const finding: Finding = {
+    kind: 'many-denied',
+    level: 'critical',
+    sentence: 'it burns',
+    identities: [],
+    networks: [],
+    routes: [],
+  }
+  const rows = (burning?: string): OverviewRow[] =>
+    ['a', 'b', 'c'].map((name, i) => (name === burning ? { ...calmRow(name, 7), finding } : calmRow(name, i)))
+  figures.shown.rows = rows()
+  const { page } = await open(figures)
+  await row(page, 'b').hover()
+  figures.shown.rows = rows('c')
+  await row(page, 'c').getByText('it burns').waitFor()
+  expect(await row(page, 'c').locator('.number').first().textContent()).toContain('7')
+  expect(await namesOf(page)).toEqual(['a', 'b', 'c'])
+  await page.getByText('Order kept while you read').waitFor()
+  await page.mouse.move(5, 5)
+  await until('the worst is first', async () => (await namesOf(page)).join() === 'c,a,b')
+})
