@@ -13,8 +13,15 @@ test('the worst limiter comes first, with what is wrong, whom it hurts, since wh
   const { page, troubles } = await open('incident')
   await row(page, 'login').waitFor()
   expect((await namesOf(page)).slice(0, 5)).toEqual(['login', 'search', 'graphql', 'partner-api', 'admin'])
+  const headlines = page.locator('[data-headlines] > [data-headline]')
+  expect(await headlines.evaluateAll((all) => all.map((each) => each.getAttribute('data-headline')))).toEqual(
+    ['account-attacked', 'network-denied', 'network-denied', 'few-denied'],
+  )
+  expect(await headlines.first().textContent()).toMatch(
+    /^loginmaria\.keller@example\.com is under attack since \d\d:\d\d: 9\.8 denials a second from 212 addresses, all on POST/,
+  )
   expect(await row(page, 'login').locator('.sentence').textContent()).toMatch(
-    /^maria\.keller@example\.com is under attack since \d\d:\d\d: 9\.8 denials a second from 212 addresses, all on POST/,
+    /^POST \/login · 203\.0\.113\.0\/24/,
   )
   expect(await page.title()).toBe('(4) Rate limits')
   expect(troubles).toEqual([])
@@ -76,7 +83,7 @@ test('the keyboard reaches everything', async () => {
   await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' })
 })
 
-test('no row moves under the pointer, while its figures go on', async () => {
+test('no row moves under the pointer, for other rows or a headline, while its figures go on', async () => {
   const figures = givenFigures()
   const finding: Finding = {
     kind: 'many-denied',
@@ -96,6 +103,8 @@ test('no row moves under the pointer, while its figures go on', async () => {
   expect(await row(page, 'c').locator('.number').first().textContent()).toContain('7')
   expect(await namesOf(page)).toEqual(['a', 'b', 'c'])
   await page.getByText('Order kept while you read').waitFor()
+  expect(await page.locator('[data-headline]').count()).toBe(0)
   await page.mouse.move(5, 5)
   await until('the worst is first', async () => (await namesOf(page)).join() === 'c,a,b')
+  await page.locator('[data-headline]', { hasText: 'it burns' }).waitFor()
 })

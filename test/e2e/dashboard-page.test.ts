@@ -158,22 +158,25 @@ describe('while a store is unavailable', () => {
     const page = await dashboard.browser.newPage()
     dashboard.closeAfterTest(() => page.close())
     await page.goto(`http://127.0.0.1:${port}/limits/`)
-    const banner = page.locator('#outages')
-    await banner.getByText(/^redis has been unavailable since \d\d:\d\d:\d\d\.$/).waitFor()
-    await banner.getByText(/^\d+ s so far, 80 decisions without it\.$/).waitFor()
-    expect(await banner.locator('li').allTextContents()).toEqual([
+    const headline = page.locator('[data-headlines] > [data-headline=store-outage]')
+    const text = /^redis has not replied since \d\d:\d\d: 4 limiters are affected, 80 decisions without it/
+    await headline.getByText(text).waitFor()
+    expect(await headline.locator('.effects li').allTextContents()).toEqual([
       'api: local limits apply, with 25 % of each limit in each process.',
       'search: local limits apply, with all of each limit in each process.',
       'login: requests are denied.',
       'mail: onStoreError decides.',
     ])
-    expect(await row(page, 'mail').locator('.sentence').textContent()).toMatch(
-      /^redis has .* since \d\d:\d\d/,
+    expect(await row(page, 'mail').locator('.sentence').textContent()).toBe('onStoreError decides')
+    expect(await page.getByRole('alert').textContent()).toMatch(
+      /^redis is unavailable since \d\d:\d\d:\d\d\.$/,
     )
     expect(await page.title()).toBe('(4) Rate limits')
     expect(await findings(page)).toEqual([])
     await takePicture(page, 'outage')
     await row(page, 'api').getByRole('link').click()
+    const banner = page.locator('#outages')
+    await banner.getByText(text).waitFor()
     const rows = detail(page, 'api').getByRole('group', { name: 'Limits, last minute' }).locator('tbody tr')
     await rows.first().waitFor()
     expect(await rows.allTextContents()).toEqual([

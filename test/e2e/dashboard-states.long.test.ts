@@ -58,3 +58,15 @@ test('nothing shifts while all figures change', async () => {
   expect((await figures()).join()).not.toBe(numbers.join())
   expect(await places()).toEqual(before)
 })
+
+test('a page that the server refuses says why, and goes on once it is let in', async () => {
+  const { page } = await open('calm')
+  const error = 'Too many pages are open. Close one of them.'
+  await page.route('**/stream*', (route) => route.fulfill({ status: 503, json: { error } }))
+  await page.goto(`${page.url().split('#')[0]}#/limiter/api`) // which opens another stream
+  await page.locator('#connection', { hasText: `Disconnected since` }).waitFor()
+  await page.locator('#connection', { hasText: error }).waitFor()
+  await page.unroute('**/stream*')
+  await isLive(page)
+  await page.getByRole('heading', { name: 'api' }).waitFor()
+})

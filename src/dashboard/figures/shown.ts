@@ -131,7 +131,7 @@ export interface Frame {
   readonly outages?: readonly ShownOutage[]
   readonly processes?: readonly ShownProcess[]
   /** What is wrong that is about no limiter: stores that do not decide, and processes that are gone. */
-  readonly notices?: readonly Finding[]
+  readonly headlines?: readonly { readonly finding: Finding }[]
   readonly detail?: LimiterDetail
   /** New events, oldest first; at first the last 50. */
   readonly events?: readonly LoggedEvent[]

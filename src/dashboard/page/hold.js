@@ -1,5 +1,9 @@
-/** A reader who has not moved for so long is not reading any more. */
+/** A reader who has done nothing for so long is not reading any more. */
 const READING_MS = 30_000
+
+let activeAtMs = Number.NEGATIVE_INFINITY
+for (const type of ['pointermove', 'pointerdown', 'keydown', 'scroll'])
+  addEventListener(type, () => (activeAtMs = performance.now()), { passive: true, capture: true })
 
 /**
  * Returns a function that says whether somebody reads a list at present: the pointer is over it, or the focus or a
@@ -7,24 +11,15 @@ const READING_MS = 30_000
  */
 export function holdOf(list) {
   let isOver = false
-  let movedAtMs = Number.NEGATIVE_INFINITY
-  const note = () => {
-    movedAtMs = performance.now()
-  }
   list.addEventListener('pointermove', ({ pointerType }) => {
     isOver = pointerType !== 'touch'
-    note()
   })
-  list.addEventListener('pointerdown', note)
   list.addEventListener('pointerleave', () => {
     isOver = false
   })
-  list.addEventListener('focusin', note)
-  document.addEventListener('keydown', note)
-  addEventListener('scroll', note, { passive: true })
 
   return () => {
-    if (performance.now() - movedAtMs > READING_MS) return false
+    if (performance.now() - activeAtMs > READING_MS) return false
     const selection = getSelection()
     const isSelecting = selection !== null && !selection.isCollapsed && list.contains(selection.anchorNode)
     return isOver || isSelecting || list.contains(document.activeElement)

@@ -2,7 +2,8 @@ import { trafficChart } from './chart.js'
 import { clientsPanel } from './clients.js'
 import { el, setAttribute, setChildren, setText } from './dom.js'
 import { eventList } from './events.js'
-import { age, percent, rate, withTimes } from './format.js'
+import { findingText } from './finding-text.js'
+import { age, percent, rate } from './format.js'
 import { icon, levelIcon } from './icons.js'
 import { limitTable, nearTable } from './limit-tables.js'
 import { addressOf } from './route.js'
@@ -78,12 +79,12 @@ function limiterHead(name, backTo) {
     ...Object.entries(figures).map(([term, value]) => el('div', {}, el('dt', {}, term), value)),
   )
 
-  function show({ rows, atMs, isKnown }) {
+  function show({ rows, outages, atMs, isKnown }) {
     const row = rows.get(name)
     if (row === undefined) return setText(sentence, isKnown ? 'There is no limiter of this name.' : '')
     level.show(row.finding.level)
     finding.className = `finding is-${row.finding.level}`
-    setText(sentence, withTimes(row.finding.sentence))
+    setText(sentence, findingText(row, outages))
     const { sinceMs } = row.finding
     setText(since, sinceMs === undefined ? '' : `for ${age(atMs - sinceMs)}`)
     setText(mode, row.mode === 'report' ? 'report mode: no request is denied' : 'enforcing')

@@ -18,7 +18,7 @@ const main = document.getElementById('main')
 const problems = document.getElementById('problems')
 const model = createModel()
 const status = connectionStatus(document.getElementById('connection'))
-const showOutages = outageBanner(document.getElementById('outages'))
+const outages = outageBanner(document.getElementById('outages'), document.getElementById('announcement'))
 const historyOf = historyReader(render)
 const actions = changeActions(() => model.session)
 const context = {
@@ -126,7 +126,7 @@ const isWide = matchMedia('(min-width: 100rem)')
 function draw() {
   isDrawing = false
   if (route === undefined) return
-  showOutages(model)
+  outages.show(model, route)
   problems.hidden = model.problems.length === 0
   setChildren(problems, model.problems.join('\n'), () => model.problems.map((text) => el('p', {}, text)))
   if (view !== list && route.view === 'limiter' && isWide.matches)

@@ -12,7 +12,7 @@ export function createModel() {
     series: new Map(),
     outages: [],
     processes: [],
-    notices: [],
+    headlines: [],
     problems: [],
     events: [],
     detail: undefined,
@@ -24,7 +24,7 @@ export function createModel() {
 /** Takes over what a frame says has changed. */
 export function applyFrame(
   model,
-  { atMs, rows, series, outages, processes, notices, problems, detail, events },
+  { atMs, rows, series, outages, processes, headlines, problems, detail, events },
 ) {
   model.isKnown = true
   model.atMs = atMs
@@ -33,7 +33,7 @@ export function applyFrame(
     model.series.set(name, extended(model.series.get(name), news))
   if (outages) model.outages = outages
   if (processes) model.processes = processes
-  if (notices) model.notices = notices
+  if (headlines) model.headlines = headlines
   if (problems) model.problems = problems
   if (detail) model.detail = detail
   if (events) addEvents(model, events)

@@ -1,5 +1,6 @@
 import { el, setAttribute, setText } from './dom.js'
-import { age, percent, rate, withTimes } from './format.js'
+import { findingText, whereText } from './finding-text.js'
+import { age, percent, rate } from './format.js'
 import { icon, levelIcon } from './icons.js'
 import { addressOf } from './route.js'
 import { sparkline } from './sparkline.js'
@@ -39,20 +40,22 @@ export function overviewRow(name) {
     level.show(finding.level)
     setText(levelName, `${finding.level}: `)
     mode.hidden = row.mode !== 'report'
-    const words = withTimes(finding.sentence)
-    setText(sentence, words)
-    setAttribute(sentence, 'title', words)
     allowed.show(rate(row.allowedPerSecond))
     denied.show(rate(row.deniedPerSecond))
     share.show(percent(row.deniedShare))
   }
 
   /** Shows what is not in the row of a frame: the traffic, and what depends on the route and the time. */
-  element.showMore = (series, route, { atMs }) => {
+  element.showMore = (series, route, { atMs, outages }, hasHeadline) => {
     if (series !== drawn) spark.show(series)
     drawn = series
     setAttribute(link, 'href', addressOf({ view: 'limiter', name, range: route.range }))
     setAttribute(link, 'aria-current', route.view === 'limiter' && route.name === name ? 'page' : undefined)
+    const isHeadline = hasHeadline && route.view !== 'limiter' // beside a limiter, there are no headlines
+    element.classList.toggle('is-brief', isHeadline || row.finding.kind === 'store-outage')
+    const words = isHeadline ? whereText(row.finding) : findingText(row, outages)
+    setText(sentence, words)
+    setAttribute(sentence, 'title', words)
     const { sinceMs } = row.finding
     setText(since, sinceMs === undefined ? '' : `for ${age(atMs - sinceMs)}`)
   }

@@ -1,7 +1,8 @@
 import { el, setAttribute, setChildren, setText } from './dom.js'
-import { rate, withTimes } from './format.js'
+import { rate } from './format.js'
+import { headlineList, headlinesOf, MAX_HEADLINES } from './headlines.js'
 import { holdOf } from './hold.js'
-import { icon, levelIcon } from './icons.js'
+import { levelIcon } from './icons.js'
 import { keyedList } from './keyed-list.js'
 import { filtered, levelCounts, worstFirst } from './order.js'
 import { overviewRow } from './overview-row.js'
@@ -17,7 +18,8 @@ export function overview({ go, histories }) {
   const order = el('span', { class: 'order' })
   const list = el('ul', { class: 'rows', 'aria-label': 'Limiters' })
   const nothing = el('p', { class: 'nothing', hidden: true })
-  const notices = el('div', { class: 'notices' })
+  const headlines = headlineList('What is wrong')
+  const calm = el('p', { class: 'all-calm' })
   const isHeld = holdOf(list)
   const showRows = keyedList(list, (name) => overviewRow(name))
   let filter = ''
@@ -25,6 +27,8 @@ export function overview({ go, histories }) {
     'section',
     { class: 'overview', 'aria-label': 'Overview' },
     el('h1', { class: 'visually-hidden', tabindex: '-1' }, 'Overview'),
+    headlines.element,
+    calm,
     el(
       'div',
       { class: 'toolbar' },
@@ -34,7 +38,6 @@ export function overview({ go, histories }) {
       search.element,
       range.element,
     ),
-    notices,
     el('div', { class: 'columns', 'aria-hidden': 'true' }, order, ...headings(range.title)),
     list,
     nothing,
@@ -42,7 +45,6 @@ export function overview({ go, histories }) {
 
   function show(model, route) {
     const rows = Array.from(model.rows.values())
-    setChildren(notices, JSON.stringify(model.notices), () => model.notices.flatMap(noticeOf))
     const counts = levelCounts(rows)
     for (const chip of chips) chip.show(counts, route)
     setText(allowed.firstChild, rate(rows.reduce((sum, row) => sum + row.allowedPerSecond, 0)))
@@ -52,6 +54,10 @@ export function overview({ go, histories }) {
     const wanted = `${route.state}/${route.search}`
     const held = isHeld() && wanted === filter // a filter applies at once
     filter = wanted
+    const wrong = headlinesOf(model)
+    headlines.show(wrong.slice(0, MAX_HEADLINES), model, held)
+    calm.hidden = wrong.length > 0 || !model.isKnown
+    setText(calm, rows.length === 1 ? 'The limiter is calm.' : `All ${rows.length} limiters are calm.`)
     setText(order, held ? 'Order kept while you read' : 'Worst first')
     const series = route.range === '24h' ? histories() : model.series
     const shown = worstFirst(filtered(rows, route))
@@ -59,19 +65,15 @@ export function overview({ go, histories }) {
       shown.map((row) => [row.name, row]),
       held,
     )
-    for (const item of list.children) item.showMore(series?.get(item.dataset.limiter), route, model)
+    for (const item of list.children) {
+      const { limiter } = item.dataset
+      item.showMore(series?.get(limiter), route, model, headlines.has(limiter))
+    }
     nothing.hidden = shown.length > 0
     setChildren(nothing, `${model.isKnown}/${wanted}`, () => nothingTexts(model, route))
   }
 
   return { element, show, search: search.input }
-}
-
-/** Returns the notice of processes that are gone. The banner says more of stores. */
-function noticeOf({ kind, level, sentence }) {
-  if (kind !== 'process-gone') return []
-  const text = el('span', {}, withTimes(sentence))
-  return [el('a', { class: `notice is-${level}`, href: addressOf({ view: 'processes' }) }, icon(level), text)]
 }
 
 function total(unit) {

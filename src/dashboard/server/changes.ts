@@ -39,7 +39,7 @@ export class Changes {
   readonly #series = new Map<string, SeriesChanges>()
   readonly #outages = new Latest()
   readonly #processes = new Latest()
-  readonly #notices = new Latest()
+  readonly #headlines = new Latest()
   readonly #problems = new Latest()
   #events = new Map<string, { readonly json: string; readonly tick: number }>()
   #details = new Map<string, Latest>()
@@ -70,11 +70,7 @@ export class Changes {
     this.#outages.advance(outages, tick)
     this.#processes.advance(processes, tick)
     this.#problems.advance(this.#figures.problems(), tick)
-    const headlines = headlinesOf([], outages, processes)
-    this.#notices.advance(
-      headlines.map(({ finding }) => finding),
-      tick,
-    )
+    this.#headlines.advance(headlinesOf([], outages, processes), tick) // rows say the rest
     const events = this.#figures.events().map((event) => {
       const known = this.#events.get(event.id)
       return [event.id, known ?? { json: JSON.stringify(event), tick }] as const
@@ -97,7 +93,7 @@ export class Changes {
       grown.length > 0 && `"series":${JSON.stringify(Object.fromEntries(grown))}`,
       this.#outages.changedAt > sentTick && `"outages":${this.#outages.json}`,
       this.#processes.changedAt > sentTick && `"processes":${this.#processes.json}`,
-      this.#notices.changedAt > sentTick && `"notices":${this.#notices.json}`,
+      this.#headlines.changedAt > sentTick && `"headlines":${this.#headlines.json}`,
       this.#problems.changedAt > sentTick && `"problems":${this.#problems.json}`,
       detail !== undefined && detail.changedAt > sentTick && `"detail":${detail.json}`,
       events.length > 0 &&

@@ -27,7 +27,7 @@ test('the first frame has everything, and a later one what has changed', () => {
     series: { a: series(0, [1, 2]) },
     outages: [],
     processes: [],
-    notices: [],
+    headlines: [],
     problems: [],
     events: [event(1)],
   })
@@ -75,7 +75,7 @@ test('what has gone is also a change: an outage that is over, a process', () => 
   figures.shown.processes = [alive]
   figures.shown.problems = ['redis is slow']
   changes.advance(1)
-  expect(since(0).notices).toMatchObject([{ kind: 'store-outage', level: 'critical' }])
+  expect(since(0).headlines).toMatchObject([{ finding: { kind: 'store-outage', level: 'critical' } }])
   expect(since(0).problems).toEqual(['redis is slow'])
   figures.shown.problems = []
   figures.shown.outages = []
@@ -85,7 +85,7 @@ test('what has gone is also a change: an outage that is over, a process', () => 
     outages: [],
     problems: [],
     processes: [{ state: 'gone' }],
-    notices: [{ kind: 'process-gone' }],
+    headlines: [{ finding: { kind: 'process-gone' } }],
   })
 })
 
