@@ -1,8 +1,10 @@
 /** What a replay reads of a line. One object serves all lines: copy what has to last. */
 export interface LoggedRequest {
   timeMs: number
-  /** The source address as it was logged. */
+  /** The address of the connection as it was logged, which may be a proxy's; '' if it was not. */
   address: string
+  /** What a proxy forwarded of the client's address, if it was logged: see `clientAddress`. */
+  forwarded: string | undefined
   /** `undefined` if no user was signed in. */
   user: string | undefined
   method: string
@@ -19,7 +21,7 @@ export type LineKind = 'request' | 'other' | 'unreadable'
 
 /** Creates the object for `readAccessLine` and `readJsonLine` to fill. */
 export function emptyRequest(): LoggedRequest {
-  return { timeMs: 0, address: '', user: undefined, method: '', path: '', fields: undefined }
+  return { timeMs: 0, address: '', forwarded: undefined, user: undefined, method: '', path: '', fields: undefined }
 }
 
 /**
