@@ -69,7 +69,7 @@ const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
 const EXTREMES = ['1.0.0.1', '223.255.255.254']
 
 /** Returns whether a proxy is trusted, by its address and by how many others are nearer to the server. */
-type TrustTest = (address: string | undefined, place: number) => boolean
+export type TrustTest = (address: string | undefined, place: number) => boolean
 
 /** The longest chain of proxies in a list, so that no header takes long to read. */
 const MAX_PROXIES = 64
@@ -105,7 +105,12 @@ function endOfHop(chain: string, end: number): number {
 
 const isSeparator = (code: number) => code === 0x2c || code === 0x20 || code === 0x09
 
-function readTrust(owner: string, trustProxy: TrustProxy, embeddings: readonly Embedding[]): TrustTest {
+/** Reads the option `trustProxy`. Throws a `TypeError` for a wrong one. */
+export function readTrust(
+  owner: string,
+  trustProxy: TrustProxy,
+  embeddings: readonly Embedding[],
+): TrustTest {
   // A peer without an address is trusted by number alone, as on a Unix socket.
   if (typeof trustProxy === 'number') {
     if (!Number.isInteger(trustProxy) || trustProxy < 1) throw wrongTrust(owner, trustProxy)

@@ -93,6 +93,7 @@ test('shows a chart and the figures of each limit, and the suggestions', async (
   const { page } = await openReport()
   expect(await page.locator('h2').allTextContents()).toEqual([
     'Log',
+    'How the first request was read',
     '2 in 1m (fixed-window)',
     '3 in 1m (fixed-window)',
   ])

@@ -121,11 +121,11 @@ describe('decisions equal those of rateLimit in Express', () => {
   function deniedOneByOne(log: readonly string[], policy: string, key: string): boolean[] {
     const args = ['-', '--limit', '3', '--window', '10s', '--policy', policy, '--key', key]
     const replay = new Replay(parseReplayArguments(args))
-    const check = new FileCheck('log', new Clock())
-    const readAccessLine = accessLineReader()
+    const check = new FileCheck('log', new Clock(), { formats: '', describe: () => '' })
+    const access = accessLineReader()
     return log.map((line) => {
       const request = emptyRequest()
-      const read = line.startsWith('{') ? readJsonLine : readAccessLine
+      const read = line.startsWith('{') ? readJsonLine : access.read
       expect(read(line.trim(), request)).toBe('request')
       return replay.addRequest(request, check) === false
     })
@@ -146,11 +146,15 @@ describe('the report', () => {
     ]
     expect(await replay([write('access.log', log.join('')), ...LIMIT])).toEqual({
       lines: 9,
-      unreadable: { lines: 1, first: { file: 'access.log', line: 5 } },
+      unreadable: { lines: 1, first: { file: 'access.log', line: 5 }, reasons: { unknownFormat: 1 } },
       skipped: 2,
+      skippedReasons: { blank: 1, noRequest: 1 },
+      firstRequest: expect.objectContaining({ file: 'access.log', line: 1 }),
       outOfOrder: { lines: 0, mostMs: 0 },
       requests: 6,
       unknownAddresses: 0,
+      privateAddresses: 0,
+      forwarded: { requests: 0, ignored: 0 },
       clients: 2,
       key: 'ip',
       from: '2026-11-24T03:00:00.000Z',
@@ -280,7 +284,7 @@ describe('the report', () => {
     const file = write('ahead.log', [first, wrong, ...others, wrong].join(''))
     const next = write('next.log', combined(70))
     const { limits, unreadable, requests, to } = await replay([file, next, ...LIMIT])
-    expect(unreadable).toEqual({ lines: 2, first: { file: 'ahead.log', line: 2 } })
+    expect(unreadable).toMatchObject({ lines: 2, first: { file: 'ahead.log', line: 2 } })
     expect([requests, to]).toEqual([5, '2026-11-24T03:01:10.000Z'])
     expect(limits[0]?.denied.requests).toBe(2)
   })
@@ -289,7 +293,7 @@ describe('the report', () => {
     const wrong = combined(0).replace('2026', '2036')
     const log = [wrong, ...[0, 1, 2].map((s) => combined(s)), combined(300)].join('')
     const { limits, unreadable, requests, outOfOrder, to } = await replay(['-', ...LIMIT], log)
-    expect(unreadable).toEqual({ lines: 1, first: { file: 'standard input', line: 1 } })
+    expect(unreadable).toMatchObject({ lines: 1, first: { file: 'standard input', line: 1 } })
     expect([requests, outOfOrder.lines, to]).toEqual([4, 0, '2026-11-24T03:05:00.000Z'])
     expect(limits[0]?.denied.requests).toBe(1)
   })

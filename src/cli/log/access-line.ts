@@ -1,108 +1,104 @@
-import { parseAddress } from '../../keys/address.js'
-import { LOG_TIME_LENGTH, logTimeParser } from './log-time.js'
-import { isLoggedClient } from './logged-client.js'
+import { COMBINED_LAYOUT, learnLayout } from './access-layout.js'
+import { accessTimeParser } from './access-time.js'
+import { closingQuote, endOfField, fieldsOf, isQuoteAt, unescaped } from './line-fields.js'
+import { type HeadPlaces, readHead } from './line-head.js'
+import { type LineParts, lineParts } from './line-parts.js'
+import type { FieldSources, LineReader } from './line-reader.js'
+import { LOG_TIME_LENGTH } from './log-time.js'
 import { type LineKind, type LoggedRequest, readRequestLine } from './request-line.js'
 
+const OPEN_BRACKET = 91
+
+interface FoundParts extends Pick<LineParts, 'timeMs' | 'headStart' | 'headEnd'> {
+  readonly requestStart: number
+}
+
 /**
- * Creates a reader of lines in the common and the combined format of nginx and Apache:
+ * Creates a reader of lines in the common and the combined format of nginx and Apache, also with other fields
+ * between them and with forwarded addresses:
  *
  *     192.0.2.7 - ada [10/Oct/2000:13:55:36 -0700] "GET /users?page=2 HTTP/1.1" 200 2326 "-" "curl/8"
  *
- * What follows the request is not read. A line that begins with anything but a client is unreadable. A
- * virtual host before the address is skipped. The time is the one before the first quote: a client chooses
- * its user name, spaces and brackets included, but servers escape quotes.
+ * A line that begins with anything but a client or a time is unreadable. The time is the one before the
+ * request: a client chooses its user name, spaces and brackets included, but servers escape quotes. Where
+ * the forwarded list stands is learned from the first lines of a log.
  */
-export function accessLineReader(): (line: string, into: LoggedRequest) => LineKind {
-  const parseTime = logTimeParser()
+export function accessLineReader(): LineReader {
+  const parseTime = accessTimeParser()
+  const places: HeadPlaces & { time: number; request: number } = {
+    ...{ address: -1, forwarded: -1, user: -1, time: -1, request: -1 },
+  }
+  let layout = COMBINED_LAYOUT
 
-  return function readAccessLine(line, into) {
+  /** Reads a line in which a time in brackets stands right before the first quote. */
+  function readCommon(line: string, into: LoggedRequest): LineKind | undefined {
     const timeEnd = line.indexOf('] "')
     const timeStart = timeEnd - LOG_TIME_LENGTH
-    if (timeStart < 2 || line.charCodeAt(timeStart - 1) !== OPEN_BRACKET) return 'unreadable'
+    if (timeStart < 2 || line.charCodeAt(timeStart - 1) !== OPEN_BRACKET) return undefined
+    if (line.indexOf('"') !== timeEnd + 2 || (layout.requestAfter ?? 1) !== 1) return undefined
     const timeMs = parseTime(line.slice(timeStart, timeEnd))
-    if (Number.isNaN(timeMs) || !readClient(line, timeStart - 1, into)) return 'unreadable'
-    const requestStart = timeEnd + 3
-    const requestEnd = closingQuote(line, requestStart)
-    if (requestEnd < 0) return 'unreadable'
+    if (Number.isNaN(timeMs)) return undefined
+    places.time = timeStart - 1
+    return readParts(line, { timeMs, headStart: 0, headEnd: timeStart - 1, requestStart: timeEnd + 2 }, into)
+  }
+
+  function readOther(line: string, into: LoggedRequest): LineKind {
+    const parts = lineParts(line, parseTime, layout.requestAfter)
+    if (parts === undefined) return 'unreadable'
+    places.time = parts.timeStart
+    return readParts(line, { ...parts, requestStart: parts.request.start }, into)
+  }
+
+  function readParts(line: string, parts: FoundParts, into: LoggedRequest): LineKind {
+    const { timeMs, headStart, headEnd, requestStart } = parts
+    const requestEnd = closingQuote(line, requestStart + 1)
+    if (requestEnd < 0 || !readHead(line, headStart, headEnd, layout, into, places)) return 'unreadable'
+    if (layout.forwardedAfter !== undefined) readForwarded(line, requestEnd + 1, layout.forwardedAfter, into)
     into.timeMs = timeMs
     into.fields = undefined
-    return readRequestLine(unescaped(line.slice(requestStart, requestEnd)), into) ? 'request' : 'other'
+    places.request = requestStart
+    return readRequestLine(unescaped(line.slice(requestStart + 1, requestEnd)), into) ? 'request' : 'other'
+  }
+
+  /** Reads the list that stands so many fields after the request. */
+  function readForwarded(line: string, requestEnd: number, after: number, into: LoggedRequest): void {
+    let start = requestEnd + 1
+    for (let i = 1; i < after; i++) start = endOfField(line, start) + 1
+    if (start >= line.length) return
+    const end = endOfField(line, start)
+    const text = isQuoteAt(line, start) ? line.slice(start + 1, end - 1) : line.slice(start, end)
+    if (text === '-' && into.forwarded !== undefined) return
+    into.forwarded = text
+    places.forwarded = start
+  }
+
+  return {
+    read(line, into) {
+      const kind = readCommon(line, into)
+      const isCertain = kind === 'request' || (kind !== undefined && layout.requestAfter !== undefined)
+      return isCertain ? kind : readOther(line, into)
+    },
+    learn(lines) {
+      layout = learnLayout(lines, parseTime)
+    },
+    sources: (line) => sourcesOf(line, places),
   }
 }
 
-const OPEN_BRACKET = 91
-const BACKSLASH = 92
-const COMMA = 44
-
-/**
- * Reads what comes before the time: address, identity (never used) and user. Returns whether all are there.
- */
-function readClient(line: string, end: number, into: LoggedRequest): boolean {
-  let addressStart = startOfLastAddress(line, end)
-  let addressEnd = line.indexOf(' ', addressStart)
-  let identEnd = line.indexOf(' ', addressEnd + 1)
-  if (addressEnd <= 0 || identEnd < 0) return false
-  const second = line.slice(addressEnd + 1, identEnd)
-  if (second !== '-' && isBehindHost(line.slice(addressStart, addressEnd), second)) {
-    addressStart = addressEnd + 1
-    addressEnd = identEnd
-    identEnd = line.indexOf(' ', addressEnd + 1)
+/** Returns the numbers of the fields that begin at these places. */
+function sourcesOf(line: string, places: HeadPlaces & { time: number; request: number }): FieldSources {
+  const fields = fieldsOf(line)
+  const nameOf = (place: number) => {
+    const index = fields.findLastIndex(({ start }) => start <= place)
+    return place < 0 || index < 0 ? undefined : `field ${index + 1}`
   }
-  if (identEnd < 0 || identEnd >= end - 1 || line.charCodeAt(end - 1) !== 32) return false
-  const user = line.slice(identEnd + 1, end - 1)
-  into.address = line.slice(addressStart, addressEnd)
-  if (!isLoggedClient(into.address)) return false
-  into.user = user === '-' || user === '' || user === '""' ? undefined : unescaped(user)
-  return true
-}
-
-/**
- * Returns where the last address of a list such as `198.51.100.7, 10.0.0.1` begins: the nearest proxy wrote
- * it.
- */
-function startOfLastAddress(line: string, end: number): number {
-  let start = 0
-  for (let at = line.indexOf(' '); at > start && at < end; at = line.indexOf(' ', start)) {
-    if (line.charCodeAt(at - 1) !== COMMA) break
-    start = at + 1
+  const request = nameOf(places.request)
+  return {
+    address: nameOf(places.address),
+    forwarded: nameOf(places.forwarded),
+    user: nameOf(places.user),
+    time: nameOf(places.time),
+    method: request,
+    path: request,
   }
-  return start
 }
-
-/** Returns whether the first of two texts is a virtual host, and the second the client. */
-function isBehindHost(first: string, second: string): boolean {
-  if (parseAddress(first) !== undefined || !HOST.test(first)) return false
-  return parseAddress(second) !== undefined || (/[.:]/.test(first) && DOTTED_NAME.test(second))
-}
-
-/** A name, such as `shop.example` or `localhost`, with or without a port. */
-const HOST = /^[a-z\d_-]+(?:\.[a-z\d_-]+)*(?::\d{1,5})?$/i
-/** The name of a client. A name without a dot may be an identity of RFC 1413, which has the same place. */
-const DOTTED_NAME = /^[a-z\d_-]+(?:\.[a-z\d_-]+)+$/i
-
-/**
- * Returns where the quoted text that begins at `start` ends; -1 if it does not. A backslash escapes a
- * quote.
- */
-function closingQuote(line: string, start: number): number {
-  for (let at = line.indexOf('"', start); at >= 0; at = line.indexOf('"', at + 1)) {
-    let backslashes = 0
-    while (at - backslashes > start && line.charCodeAt(at - backslashes - 1) === BACKSLASH) backslashes++
-    if (backslashes % 2 === 0) return at
-  }
-  return -1
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', v: '\v', f: '\f' }
-
-/** Returns a text as it was before nginx (`\x22`) or Apache (`\"`) escaped it, in UTF-8. */
-function unescaped(text: string): string {
-  if (!NEEDS_DECODING.test(text)) return text
-  const bytes = text.replace(/\\(?:x([\da-f]{2})|(.))/gis, (_, hex: string | undefined, char: string) =>
-    hex === undefined ? (ESCAPES[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  return Buffer.from(bytes, 'latin1').toString('utf8')
-}
-
-/** A backslash, or a byte of UTF-8: lines are read as Latin-1. */
-const NEEDS_DECODING = /[\\\u0080-\u00ff]/

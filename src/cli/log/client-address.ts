@@ -1,4 +1,5 @@
 import { parseAddress } from '../../keys/address.js'
+import { isNoAddress } from './logged-client.js'
 import { isPrivateAddress } from './private-address.js'
 
 /**
@@ -28,7 +29,7 @@ export function clientAddress(
   let client = address
   let end = forwarded.length
   for (let place = 0; end > 0 && place < MAX_PROXIES; place++) {
-    if (parseAddress(client) !== undefined && !isProxy(client, place)) break
+    if (!isNoAddress(client) && !isProxy(client, place)) break
     const start = forwarded.lastIndexOf(',', end - 1) + 1
     const entry = addressOfEntry(forwarded.slice(start, end))
     if (entry === undefined) break
@@ -42,6 +43,11 @@ export function clientAddress(
 export function isForwardedList(text: string): boolean {
   if (text.length > MAX_LIST_LENGTH) return false
   return text.split(',').every((entry) => addressOfEntry(entry) !== undefined)
+}
+
+/** Returns whether the last entry of a text, as of a list that a client has begun, is an address. */
+export function endsWithAddress(text: string): boolean {
+  return addressOfEntry(text.slice(text.lastIndexOf(',') + 1)) !== undefined
 }
 
 /** The longest text that is tried as a list. Lists of more than eight kilobytes do not pass through servers. */

@@ -6,7 +6,7 @@ import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './re
  * The usual names of each field, in nginx, Caddy, Traefik, pino-http, Bunyan and others; the first with a
  * value counts. Times with fractions of a second, and paths as they were sent, come before others.
  */
-const NAMES = {
+export const NAMES = {
   time: [
     ...['msec', 'StartUTC', 'time', 'timestamp', '@timestamp', 'ts', 'time_iso8601', 'time_local', 'date'],
     ...['datetime'],
@@ -47,6 +47,7 @@ export function readJsonLine(line: string, into: LoggedRequest): LineKind {
   if (address === undefined) return 'res' in fields ? 'other' : 'unreadable'
   into.address = address.slice(address.lastIndexOf(',') + 1).trim() // of a list, the nearest proxy wrote the last
   if (!isLoggedClient(into.address)) return 'unreadable'
+  into.forwarded = undefined
   into.user = textOf(fields, NAMES.user)
   into.fields = fields
   into.method = textOf(fields, NAMES.method) ?? ''

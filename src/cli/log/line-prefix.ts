@@ -42,8 +42,14 @@ const MAX_LINE = 4 * 1024 * 1024
 /** Scores lines that begin where the text does: 0 for a text that is not a request. */
 type Score = (text: string) => number
 
-/** Takes the lines of one input, without their prefix; `undefined` for a line that cannot be read. */
-type OnLine = (text: string | undefined) => void
+/**
+ * Takes the lines of one input, without their prefix; `undefined` for a line that is too long, or that lacks
+ * the prefix.
+ */
+type OnLine = (text: string | undefined, isTooLong: boolean) => void
+
+/** Takes the first lines of one input, without their prefix, before any is passed on. */
+type OnSample = (lines: readonly string[]) => void
 
 /**
  * Removes what log collectors write before each line. Which prefix an input has is decided once, by its
@@ -53,12 +59,14 @@ type OnLine = (text: string | undefined) => void
 export class LinePrefix {
   readonly #score: Score
   readonly #onLine: OnLine
+  readonly #onSample: OnSample
   #sample: (string | undefined)[] | undefined = []
   #sampleLength = 0
   #strip: ((line: string) => string | undefined) | undefined
 
-  constructor(score: Score, onLine: OnLine) {
+  constructor(score: Score, onSample: OnSample, onLine: OnLine) {
     this.#score = score
+    this.#onSample = onSample
     this.#onLine = onLine
   }
 
@@ -84,11 +92,14 @@ export class LinePrefix {
     const lines = sample.filter((line) => line !== undefined)
     const { prefixes } = likeliest(lines, this.#score)
     if (prefixes.length > 0) this.#strip = stripper(prefixes)
+    const strip = prefixes.length > 0 ? stripper(prefixes) : (line: string) => line
+    this.#onSample(lines.map(strip).filter((line) => line !== undefined))
     for (const line of sample) this.#pass(line)
   }
 
   #pass(line: string | undefined): void {
-    this.#onLine(this.#strip === undefined || line === undefined ? line : this.#strip(line))
+    const text = this.#strip === undefined || line === undefined ? line : this.#strip(line)
+    this.#onLine(text, line === undefined)
   }
 }
 

@@ -5,13 +5,21 @@ const FOUR_NUMBERS = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 /** The name of a host, which Apache can log in place of an address. A word without a dot may be anything. */
 const HOST_NAME = /^(?:[a-z\d_][a-z\d_-]*(?:\.[a-z\d_-]+)+|localhost)$/i
 /** What servers log if there is no address, as on a Unix socket. */
-const NONE = /^(?:-|\?|unknown|unix:.*)$/i
+const NONE = /^(?:-|\?|unknown|unix:.*|)$/i
 
 /**
  * Returns whether a text is what servers log of a client: an address, a host's name, or that there is none.
  */
 export function isLoggedClient(text: string): boolean {
   return (
-    FOUR_NUMBERS.test(text) || parseAddress(text) !== undefined || HOST_NAME.test(text) || NONE.test(text)
+    FOUR_NUMBERS.test(text) ||
+    parseAddress(text) !== undefined ||
+    HOST_NAME.test(text) ||
+    (text !== '' && isNoAddress(text))
   )
+}
+
+/** Returns whether a text is what servers log where there is no address. */
+export function isNoAddress(text: string): boolean {
+  return NONE.test(text)
 }

@@ -21,7 +21,15 @@ export type LineKind = 'request' | 'other' | 'unreadable'
 
 /** Creates the object for `readAccessLine` and `readJsonLine` to fill. */
 export function emptyRequest(): LoggedRequest {
-  return { timeMs: 0, address: '', forwarded: undefined, user: undefined, method: '', path: '', fields: undefined }
+  return {
+    timeMs: 0,
+    address: '',
+    forwarded: undefined,
+    user: undefined,
+    method: '',
+    path: '',
+    fields: undefined,
+  }
 }
 
 /**

@@ -6,7 +6,11 @@ import { messageOf } from '../../stores/store-error.js'
 import { durationText } from '../../util/durations.js'
 import { didYouMean, readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
+import type { ProxyTest } from '../log/client-address.js'
+import { parseTemplate } from '../log/format/template.js'
+import { type TemplateReader, templateReader } from '../log/format/template-reader.js'
 import type { KeyPart } from './identity.js'
+import { readProxies } from './proxies.js'
 import { type RouteFilter, routeFilter } from './route-filter.js'
 
 /** What a command line asks for. */
@@ -21,6 +25,10 @@ export interface ReplaySettings {
   /** The option `--key` as it was given. */
   readonly keyText: string
   readonly isWanted: RouteFilter
+  /** Reads the lines, if `--format` says how; otherwise their format is recognized. */
+  readonly format: TemplateReader | undefined
+  /** Which addresses are trusted proxies', if `--trust-proxy` says so; otherwise the log decides. */
+  readonly isProxy: ProxyTest | undefined
   readonly json: boolean
   /** Where the report is written as a page, if at all. */
   readonly html: string | undefined
@@ -55,6 +63,8 @@ const OPTIONS = {
   policy: { type: 'string' },
   key: { type: 'string' },
   only: { type: 'string', multiple: true },
+  format: { type: 'string' },
+  'trust-proxy': { type: 'string' },
   suggest: { type: 'boolean' },
   json: { type: 'boolean' },
   html: { type: 'string' },
@@ -77,6 +87,8 @@ export function parseReplayArguments(args: readonly string[]): ReplaySettings {
     keys: keyText.split(',').map(readKeyPart),
     keyText,
     isWanted: routeFilter(values.only ?? []),
+    format: values.format === undefined ? undefined : templateReader(parseTemplate(values.format)),
+    isProxy: values['trust-proxy'] === undefined ? undefined : readProxies(values['trust-proxy']),
     json: values.json ?? false,
     html: readHtmlPath(values.html),
   }

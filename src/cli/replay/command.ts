@@ -24,6 +24,10 @@ input.
   --key <keys>      what identifies a client: ip (default), user, path or field:NAME (in JSON lines), or
                     several, such as ip,path
   --only <route>    limit only these requests, such as 'POST /login' or '/api/*'; may be repeated
+  --format <format> how lines are written, if that is not recognized: common, combined, main, or a log format
+                    of nginx or Apache, such as '$remote_addr [$time_local] "$request"'
+  --trust-proxy <p> the proxies that forward clients' addresses: private (those with private addresses), how
+                    many, their addresses and ranges, or none
   --suggest         show the smallest limits that deny at most 0, 0.1 and 1 % of requests, and of clients;
                     requires --policy fixed-window or first-request, and makes --limit optional
   --json            print one JSON object
@@ -65,9 +69,20 @@ export async function replayAll(settings: ReplaySettings): Promise<Replay> {
   return replay
 }
 
+/** Of requests. Some others may come from a test of the server's state, which no proxy passes on. */
+const NEARLY_ALL = 0.95
+
 /** Throws an `InputError` if all requests would count as one client: then no figure is that of a limit. */
-function checkAddresses({ requests, unknownAddresses }: Replay, { keyText }: ReplaySettings): void {
-  if (requests === 0 || unknownAddresses < requests) return
+function checkAddresses(replay: Replay, { keyText }: ReplaySettings): void {
+  const { requests, unknownAddresses, privateAddresses } = replay
+  if (requests === 0) return
+  if (privateAddresses > 0 && privateAddresses + unknownAddresses >= NEARLY_ALL * requests) {
+    const problem = `${privateAddresses} of ${requests} requests have only a private IP address, as of a proxy`
+    const fix =
+      'Log X-Forwarded-For beside it (see --format). If these are the clients, add --trust-proxy none'
+    throw new InputError(`${problem}, which --key ${keyText} would take for the client. ${fix}`)
+  }
+  if (unknownAddresses < requests) return
   const fix = "Log the client's IP address, or choose another --key"
   throw new InputError(
     `none of the ${requests} requests has an IP address, which --key ${keyText} needs. ${fix}`,

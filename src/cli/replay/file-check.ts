@@ -1,4 +1,6 @@
 import { InputError } from '../failures.js'
+import type { ProxyTest } from '../log/client-address.js'
+import { isPrivateAddress } from '../log/private-address.js'
 import type { Clock } from './clock.js'
 
 /** How many lines are tried: a file is not a log if none of its first lines can be read. */
@@ -11,9 +13,18 @@ const REQUESTS_TRIED = 100
 const MAX_LATE = 10
 const MAX_LATE_SHARE = 0.01
 
+/** What the lines of a file should be, as messages say it. */
+export interface LineHelp {
+  readonly formats: string
+  /** Returns what is wrong with a line in no such format, and how to fix that; '' if it cannot tell. */
+  describe(line: string): string
+}
+
 /** Checks that a file is a log, and begins where those before it end. */
 export class FileCheck {
   readonly name: string
+  /** Which addresses in it are proxies'. */
+  isProxy: ProxyTest = isPrivateAddress
   lines = 0
   readable = 0
   blank = 0
@@ -26,15 +37,19 @@ export class FileCheck {
   readonly #before: string
   #requests = 0
   #newestMs = Number.NEGATIVE_INFINITY
+  readonly #help: LineHelp
+  #firstUnreadable: string | undefined
 
-  constructor(name: string, clock: Clock) {
+  constructor(name: string, clock: Clock, help: LineHelp) {
     this.name = name
+    this.#help = help
     this.#clock = clock
     this.#newestBeforeMs = clock.newestMs
     this.#before = clock.describe()
   }
 
-  countUnreadable(): void {
+  countUnreadable(line: string | undefined): void {
+    this.#firstUnreadable ??= line
     if (this.lines === LINES_TRIED && this.readable === 0) this.#throwNoLog()
   }
 
@@ -65,8 +80,9 @@ export class FileCheck {
   }
 
   #throwNoLog(): never {
-    const formats = 'the common or combined format, or JSON with a time and an IP address'
-    const fix = 'Lines may begin only with a prefix of syslog, journalctl, docker or kubectl'
+    const { formats, describe } = this.#help
+    const hint = this.#firstUnreadable === undefined ? '' : describe(this.#firstUnreadable)
+    const fix = hint || 'Lines may begin only with a prefix of syslog, journalctl, docker or kubectl'
     throw new InputError(
       `${this.name} is not an access log: none of its first ${this.lines} lines is in ${formats}. ${fix}`,
     )

@@ -3,6 +3,7 @@ import { DEFAULT_IPV6_PREFIX } from '../../keys/source-address.js'
 import { isKey } from '../../keys/value-identity.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { fieldOf } from '../log/json-line.js'
+import { isPrivateAddress } from '../log/private-address.js'
 import type { LoggedRequest } from '../log/request-line.js'
 
 /** What identifies a client: a part of the option `--key`. */
@@ -14,20 +15,25 @@ export type LoggedIdentity = (request: LoggedRequest) => string
 /**
  * Creates the function that returns the identity a limit charges, as the middleware's keys do: addresses as
  * `byIp()`, users as `byUser()`, which falls back on the address. What cannot be a key, such as a missing
- * field, shares one identity per address. `onUnknown` is called for each request without a valid address.
+ * field, shares one identity per address. `onDoubtful` is called for each request whose identity has an
+ * address that is none, or that is private.
  */
-export function loggedIdentity(parts: readonly KeyPart[], onUnknown: () => void = () => {}): LoggedIdentity {
+export function loggedIdentity(parts: readonly KeyPart[], onDoubtful: OnDoubtful = () => {}): LoggedIdentity {
   const [first] = parts
-  if (first !== undefined && parts.length === 1) return partReader(first, onUnknown)
-  let isUnknown = false // several parts may read the address of one request
-  const readers = parts.map((part) => partReader(part, () => (isUnknown = true)))
+  if (first !== undefined && parts.length === 1) return partReader(first, onDoubtful)
+  let doubt: Doubt | undefined // several parts may read the address of one request
+  const readers = parts.map((part) => partReader(part, (found) => (doubt = found)))
   return (request) => {
-    isUnknown = false
+    doubt = undefined
     const identity = readers.map((read) => read(request).replace(/[\\ ]/g, '\\$&')).join(' ')
-    if (isUnknown) onUnknown()
+    if (doubt !== undefined) onDoubtful(doubt)
     return identity
   }
 }
+
+/** Why an address may not be a client's: it is none, or the internet does not route it. */
+export type Doubt = 'unknown' | 'private'
+type OnDoubtful = (doubt: Doubt) => void
 
 /** Begins identities that no key can spell: a key holds no NUL. */
 const NUL = '\0'
@@ -37,8 +43,8 @@ export function identityName(identity: string): string {
   return identity.replaceAll(NUL, '')
 }
 
-function partReader(part: KeyPart, onUnknown: () => void): LoggedIdentity {
-  const readAddress = addressReader(onUnknown)
+function partReader(part: KeyPart, onDoubtful: OnDoubtful): LoggedIdentity {
+  const readAddress = addressReader(onDoubtful)
   const keyOr = (value: unknown, request: LoggedRequest, prefix = ''): string =>
     isKey(value) ? `${prefix}${value}` : `${NUL}malformed:${readAddress(request)}`
 
@@ -61,13 +67,14 @@ const UNKNOWN = 'unknown'
 const CACHED_ADDRESSES = 50_000
 const MAX_CACHED_LENGTH = 100
 
-function addressReader(onUnknown: () => void): LoggedIdentity {
+function addressReader(onDoubtful: OnDoubtful): LoggedIdentity {
   const cache = new RecentMap<string>(CACHED_ADDRESSES)
   return function readAddress({ address }) {
+    if (isPrivateAddress(address)) onDoubtful('private')
     if (isDigit(address.charCodeAt(0)) && parseAddress(address) === address) return address // plain IPv4
     const cached = cache.get(address)
     const identity = cached ?? identityOfAddress(address)
-    if (identity === UNKNOWN) onUnknown()
+    if (identity === UNKNOWN) onDoubtful('unknown')
     if (cached !== undefined) return cached
     if (address.length <= MAX_CACHED_LENGTH) cache.set(ownCopy(address), ownCopy(identity))
     return identity

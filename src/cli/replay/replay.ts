@@ -1,7 +1,6 @@
 import { parseAddress } from '../../keys/address.js'
 import { InputError } from '../failures.js'
-import { accessLineReader } from '../log/access-line.js'
-import { readJsonLine } from '../log/json-line.js'
+import { clientAddress } from '../log/client-address.js'
 import { BEST_SCORE, LinePrefix } from '../log/line-prefix.js'
 import { LineSplitter } from '../log/line-splitter.js'
 import { nameOf, readLog } from '../log/read-log.js'
@@ -12,8 +11,12 @@ import { Clock } from './clock.js'
 import { FileCheck, MAX_STEP_BACK_MS } from './file-check.js'
 import { Histogram } from './histogram.js'
 import { loggedIdentity } from './identity.js'
+import { LeftOut, type Reason } from './left-out.js'
 import { LimitReplay } from './limit-replay.js'
+import { type LineFormats, lineFormats } from './line-formats.js'
+import { learnProxies } from './proxies.js'
 import { WindowCounts } from './suggestions.js'
+import { type Understood, understood } from './understood.js'
 
 /** A line of an input; the first is 1. */
 export interface LogPlace {
@@ -25,6 +28,9 @@ export interface LogPlace {
 const MAX_JUMP_MS = 86_400_000
 /** The code of a space. Tabs are below it. */
 const SPACE = 32
+
+/** A line that has nothing between its first field and the time, which may be a part of another line. */
+const NO_USER = /^\S+ (?:- )?(?:\[|\d{4}-\d\d-|\d\d\/[A-Z])/
 
 /** A request whose time is not confirmed yet. */
 interface Held {
@@ -48,6 +54,14 @@ export class Replay {
   requests = 0
   /** Requests without a valid address, if the address is a part of the key. They share one client. */
   unknownAddresses = 0
+  /** Requests that count by an address which may be a proxy's: see `--trust-proxy`. */
+  privateAddresses = 0
+  /** Requests whose client is from a forwarded list, and those whose list was not trusted. */
+  forwarded = 0
+  forwardedIgnored = 0
+  /** The first line that is a request, and how it was understood. */
+  firstRequest: (LogPlace & Understood) | undefined
+  readonly leftOut = new LeftOut()
   outOfOrder = 0
   mostMsBack = 0
   firstMs = Number.NaN
@@ -61,13 +75,17 @@ export class Replay {
   readonly #settings: ReplaySettings
   readonly #identityOf: (request: LoggedRequest) => string
   readonly #needsFields: boolean
-  readonly #readAccessLine = accessLineReader()
+  readonly #formats: LineFormats
   readonly #request = emptyRequest()
   #held: Held | undefined
 
   constructor(settings: ReplaySettings) {
     this.#settings = settings
-    this.#identityOf = loggedIdentity(settings.keys, () => this.unknownAddresses++)
+    this.#formats = lineFormats(settings.format)
+    this.#identityOf = loggedIdentity(settings.keys, (doubt) => {
+      if (doubt === 'unknown') this.unknownAddresses++
+      else if (settings.isProxy === undefined) this.privateAddresses++
+    })
     this.#needsFields = settings.keys.some((part) => typeof part === 'object')
     this.limits = settings.policies.map((policy) => new LimitReplay(policy))
     this.histogram = new Histogram(this.limits.length)
@@ -76,10 +94,11 @@ export class Replay {
 
   /** Replays one input, after those before it. `onRead` gets how many bytes were read of it. */
   async readFile(path: string, onRead: (bytes: number) => void): Promise<void> {
-    const file = new FileCheck(nameOf(path), this.clock)
+    const file = new FileCheck(nameOf(path), this.clock, this.#formats.help)
     const prefix = new LinePrefix(
       (text) => this.#score(text),
-      (text) => this.#addLine(text, file),
+      (lines) => this.#learn(lines.map(unindented), file),
+      (text, isTooLong) => this.#addLine(text, file, isTooLong),
     )
     const splitter = new LineSplitter((line) => prefix.push(line))
     await readLog(path, (chunk) => splitter.push(chunk), onRead)
@@ -89,32 +108,51 @@ export class Replay {
     file.end()
   }
 
-  #addLine(line: string | undefined, file: FileCheck): void {
+  /** Learns what the lines of a file have in common, by the first of them. */
+  #learn(lines: readonly string[], file: FileCheck): void {
+    this.#formats.learn(lines)
+    if (this.#settings.isProxy !== undefined) file.isProxy = this.#settings.isProxy
+    else file.isProxy = learnProxies(lines.flatMap((line) => this.#addressesOf(line)))
+  }
+
+  #addressesOf(line: string): Pick<LoggedRequest, 'address' | 'forwarded'>[] {
+    if (this.#formats.read(line, this.#request) !== 'request') return []
+    const { address, forwarded } = this.#request
+    return [{ address, forwarded }]
+  }
+
+  #addLine(line: string | undefined, file: FileCheck, isTooLong: boolean): void {
     this.lines++
     file.lines++
     const text = line === undefined ? undefined : unindented(line)
     const kind = text === '' ? 'other' : this.#read(text)
     if (kind === 'unreadable') {
-      this.#countUnreadable({ file, line: file.lines })
-      file.countUnreadable()
+      this.#countUnreadable({ file, line: file.lines }, isTooLong ? 'tooLong' : 'unknownFormat')
+      file.countUnreadable(text)
       return
     }
     if (text === '') file.blank++
     else file.readable++
-    if (kind === 'other') this.skipped++
-    else this.addRequest(this.#request, file)
+    if (kind === 'other') this.#skip(text === '' ? 'blank' : 'noRequest')
+    else {
+      this.firstRequest ??= this.#understand(text ?? '', file)
+      this.addRequest(this.#request, file)
+    }
   }
 
   #read(text: string | undefined): LineKind {
-    if (text === undefined) return 'unreadable'
-    if (text.charCodeAt(0) === 123) return readJsonLine(text, this.#request)
-    return this.#readAccessLine(text, this.#request)
+    return text === undefined ? 'unreadable' : this.#formats.read(text, this.#request)
+  }
+
+  #understand(text: string, { name, lines, isProxy }: FileCheck): LogPlace & Understood {
+    const sources = this.#formats.sources(text, this.#request)
+    return { file: name, line: lines, ...understood(this.#request, sources, isProxy) }
   }
 
   /** Returns how sure it is that a request begins where a text does: an address says more than a name. */
   #score(text: string): number {
     if (this.#read(unindented(text)) !== 'request') return 0
-    return parseAddress(this.#request.address) === undefined ? 1 : BEST_SCORE
+    return parseAddress(this.#request.address) === undefined || NO_USER.test(text) ? 1 : BEST_SCORE
   }
 
   /**
@@ -128,7 +166,7 @@ export class Replay {
     if (held !== undefined) {
       const maxBackMs = this.clock.isStarted ? MAX_STEP_BACK_MS : MAX_JUMP_MS
       if (request.timeMs >= held.request.timeMs - maxBackMs) this.#decide(held)
-      else this.#countUnreadable(held)
+      else this.#countUnreadable(held, 'unconfirmedTime')
     }
     const isSecond = held !== undefined && !this.clock.isStarted // what one wrong line came before
     if (isSecond || request.timeMs - this.clock.newestMs <= MAX_JUMP_MS)
@@ -143,17 +181,24 @@ export class Replay {
     this.#held = undefined
   }
 
-  #countUnreadable({ file, line }: Pick<Held, 'file' | 'line'>): void {
+  #skip(reason: Reason): void {
+    this.skipped++
+    this.leftOut.count(reason)
+  }
+
+  #countUnreadable({ file, line }: Pick<Held, 'file' | 'line'>, reason: Reason): void {
     this.unreadable++
+    this.leftOut.count(reason)
     this.firstUnreadable ??= { file: file.name, line }
   }
 
   #decide({ request, file, line }: Held): boolean | undefined {
     this.#moveClock(request.timeMs, file, line)
     if (!this.#settings.isWanted(request)) {
-      this.skipped++
+      this.#skip('otherRoute')
       return undefined
     }
+    if (request.forwarded !== undefined) this.#chooseClient(request, file)
     if (this.#needsFields && request.fields === undefined) {
       throw new InputError(`${file.name}, line ${line}: --key field:NAME requires JSON lines`)
     }
@@ -174,6 +219,15 @@ export class Replay {
       index++
     }
     return isAllowed
+  }
+
+  /** Puts the client's address in place of a proxy's. */
+  #chooseClient(request: LoggedRequest, { isProxy }: FileCheck): void {
+    const client = clientAddress(request.address, request.forwarded, isProxy)
+    if (client !== request.address) this.forwarded++
+    else if (clientAddress('', request.forwarded) !== '') this.forwardedIgnored++
+    request.address = client
+    request.forwarded = undefined
   }
 
   #moveClock(timeMs: number, file: FileCheck, line: number): void {

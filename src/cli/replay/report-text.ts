@@ -1,5 +1,6 @@
 import { durationText } from '../../util/durations.js'
-import { count, percent, printable, row, spanText, timeText } from '../output.js'
+import { count, percent, printable, row, timeText } from '../output.js'
+import { inputRows, understoodRows } from './input-rows.js'
 import type { LimitReport, Report, ReportBar } from './report.js'
 import { suggestionPairs } from './suggestions.js'
 
@@ -19,24 +20,11 @@ export function reportText(report: Report): string {
 }
 
 /** Returns the lines about what was read. */
-export function inputLines({ lines, unreadable, skipped, outOfOrder, ...rest }: Report): string[] {
-  const { first } = unreadable
-  const firstPlace = first === null ? '' : `, the first is line ${count(first.line)} of ${first.file}`
-  const back = outOfOrder.lines === 0 ? '' : `, by up to ${spanText(outOfOrder.mostMs)}`
-  return [
-    row('lines', count(lines)),
-    row('unreadable', `${count(unreadable.lines)}${firstPlace}`),
-    ...(skipped === 0 ? [] : [row('skipped', count(skipped))]),
-    ...(outOfOrder.lines === 0 ? [] : [row('out of order', `${count(outOfOrder.lines)}${back}`)]),
-    row(
-      'requests',
-      rest.from === null ? '0' : `${count(rest.requests)}, ${timeText(rest.from)} to ${timeText(rest.to)}`,
-    ),
-    ...(rest.unknownAddresses === 0
-      ? []
-      : [row('no address', `${count(rest.unknownAddresses)} requests, which count as one client`)]),
-    row('clients', `${count(rest.clients)}, by ${rest.key}`),
-  ]
+export function inputLines(report: Report): string[] {
+  const rows = understoodRows(report).map(([name, text], i) =>
+    row(i === 0 ? 'first request' : '', `${name.padEnd(8)}${text}`),
+  )
+  return [...inputRows(report).map(([name, text]) => row(name, text)), ...rows]
 }
 
 /** Returns a line for each limit. */

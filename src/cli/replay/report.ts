@@ -1,23 +1,37 @@
 import { isoTime } from '../output.js'
 import type { ReplaySettings } from './arguments.js'
 import { identityName } from './identity.js'
+import type { ReasonCounts } from './left-out.js'
 import type { LimitReplay } from './limit-replay.js'
 import type { LogPlace, Replay } from './replay.js'
 import type { Suggestion } from './suggestions.js'
+import type { Understood } from './understood.js'
 
 const SHOWN_CLIENTS = 10
 
 /** What a replay found, as `--json` prints it. Shares are of 1, times are in ISO 8601 and UTC. */
 export interface Report {
   readonly lines: number
-  readonly unreadable: { readonly lines: number; readonly first: LogPlace | null }
+  /** Lines that could not be read, and why. */
+  readonly unreadable: {
+    readonly lines: number
+    readonly first: LogPlace | null
+    readonly reasons: ReasonCounts
+  }
   /** Lines that are not requests, and those that `--only` leaves out. */
   readonly skipped: number
+  readonly skippedReasons: ReasonCounts
+  /** How the first line that is a request was understood. */
+  readonly firstRequest: (LogPlace & Understood) | null
   /** Requests that were logged after a later one, and by how much at most. */
   readonly outOfOrder: { readonly lines: number; readonly mostMs: number }
   readonly requests: number
   /** Requests without an address, if the address identifies clients: they count as one. */
   readonly unknownAddresses: number
+  /** Requests that count by a private address, which may be a proxy's, unless `--trust-proxy` is given. */
+  readonly privateAddresses: number
+  /** Requests whose client is from a forwarded list, and those whose list no trusted proxy sent. */
+  readonly forwarded: { readonly requests: number; readonly ignored: number }
   readonly clients: number
   readonly key: string
   readonly from: string | null
@@ -70,11 +84,19 @@ export function reportOf(replay: Replay, { suggest, keyText }: ReplaySettings): 
   const suggestions = replay.windows?.suggest(replay.clients.size)
   return {
     lines: replay.lines,
-    unreadable: { lines: replay.unreadable, first: replay.firstUnreadable ?? null },
+    unreadable: {
+      lines: replay.unreadable,
+      first: replay.firstUnreadable ?? null,
+      reasons: replay.leftOut.unreadable,
+    },
     skipped: replay.skipped,
+    skippedReasons: replay.leftOut.skipped,
+    firstRequest: replay.firstRequest ?? null,
     outOfOrder: { lines: replay.outOfOrder, mostMs: replay.mostMsBack },
     requests: replay.requests,
     unknownAddresses: replay.unknownAddresses,
+    privateAddresses: replay.privateAddresses,
+    forwarded: { requests: replay.forwarded, ignored: replay.forwardedIgnored },
     clients: replay.clients.size,
     key: keyText,
     from: isoTime(replay.firstMs),

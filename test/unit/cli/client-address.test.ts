@@ -6,7 +6,12 @@ const PUBLIC = '203.0.113.9'
 test.each([
   ['without a list, the connection', '10.0.3.4', undefined, '10.0.3.4'],
   ['behind one proxy, the last entry', '10.0.3.4', '198.51.100.7', '198.51.100.7'],
-  ['behind several, the last entry that is none', '10.0.3.4', '198.51.100.7, 192.168.0.1,10.0.0.2', '198.51.100.7'],
+  [
+    'behind several, the last entry that is none',
+    '10.0.3.4',
+    '198.51.100.7, 192.168.0.1,10.0.0.2',
+    '198.51.100.7',
+  ],
   ['what it wrote itself is not read', '10.0.3.4', '8.8.8.8, 198.51.100.7', '198.51.100.7'],
   ['a connection that is no proxy is the client', PUBLIC, '198.51.100.7', PUBLIC],
   ['of proxies alone, the furthest', '10.0.3.4', '10.1.1.1, 10.2.2.2', '10.1.1.1'],
@@ -17,7 +22,12 @@ test.each([
   ['a connection that was not logged', '', '8.8.8.8, 198.51.100.7', '198.51.100.7'],
   ['a connection on a Unix socket', 'unix:', '8.8.8.8, 198.51.100.7', '198.51.100.7'],
   ['with a port, as Azure writes it', '10.0.3.4', '198.51.100.7:4711', '198.51.100.7:4711'],
-  ['of RFC 7239', '10.0.3.4', 'for=8.8.8.8, for="[2001:db8::1]:80";proto=http;by=10.0.3.4', '[2001:db8::1]:80'],
+  [
+    'of RFC 7239',
+    '10.0.3.4',
+    'for=8.8.8.8, for="[2001:db8::1]:80";proto=http;by=10.0.3.4',
+    '[2001:db8::1]:80',
+  ],
   ['with its parameters in another order', '10.0.3.4', 'proto=http; For=198.51.100.7', '198.51.100.7'],
   ['a list whose proxies have IPv6 addresses', '::1', '2001:db8::7, fd00::1, ::ffff:10.0.0.1', '2001:db8::7'],
 ])('%s', (_what, address, forwarded, client) => {
@@ -40,8 +50,25 @@ test('a number of proxies counts from the server', () => {
 
 test('private addresses', () => {
   const privates = [
-    ...['10.0.0.0', '10.255.255.255', '172.16.0.1', '172.31.255.255', '192.168.1.1', '127.0.0.1', '100.64.0.1'],
-    ...['100.127.255.255', '169.254.1.1', '::1', '[::1]:80', 'fc00::1', 'FD12::1', 'fe80::1%eth0', '10.0.0.1:80'],
+    ...[
+      '10.0.0.0',
+      '10.255.255.255',
+      '172.16.0.1',
+      '172.31.255.255',
+      '192.168.1.1',
+      '127.0.0.1',
+      '100.64.0.1',
+    ],
+    ...[
+      '100.127.255.255',
+      '169.254.1.1',
+      '::1',
+      '[::1]:80',
+      'fc00::1',
+      'FD12::1',
+      'fe80::1%eth0',
+      '10.0.0.1:80',
+    ],
     ...['::ffff:10.0.0.1', '0:0:0:0:0:ffff:c0a8:0101'],
   ]
   const others = [

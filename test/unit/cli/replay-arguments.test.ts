@@ -5,7 +5,7 @@ import { REPLAY_HELP } from '../../../src/cli/replay/command.js'
 
 const page = readFileSync(join(__dirname, '../../../docs/replay.md'), 'utf8')
 const commands = Array.from(page.matchAll(/^(?:.*\| )?npx headgate replay (.+)$/gm), ([, args = '']) =>
-  args.split(' '),
+  Array.from(args.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, word = '']) => quoted ?? word),
 )
 
 test('the commands of docs/replay.md have the right arguments', () => {
@@ -14,8 +14,8 @@ test('the commands of docs/replay.md have the right arguments', () => {
 })
 
 test('docs/replay.md and the help list the same options', () => {
-  const listed = Array.from(page.matchAll(/^\| `--(\w+)`/gm), ([, name]) => name)
-  const inHelp = Array.from(REPLAY_HELP.matchAll(/^ {2}--(\w+)/gm), ([, name]) => name)
+  const listed = Array.from(page.matchAll(/^\| `--([\w-]+)`/gm), ([, name]) => name)
+  const inHelp = Array.from(REPLAY_HELP.matchAll(/^ {2}--([\w-]+)/gm), ([, name]) => name)
   expect(listed).toEqual(inHelp)
   expect(listed.length).toBeGreaterThan(6)
 })

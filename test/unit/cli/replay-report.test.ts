@@ -12,12 +12,17 @@ describe('the report', () => {
     )
     const text = await mustRun('replay', name, '--limit', '2', '--limit', '14', ...FIXED, '--suggest')
     expect(text).toBe(`lines         106
-unreadable    1, the first is line 103 of people.log
-skipped       1
+unreadable    1, the first is line 103 of people.log (1 in no known format)
+skipped       1 (1 without a request line)
 out of order  58, by up to 2 s
 requests      104, 2026-11-24 03:00:20Z to 2026-11-24 03:00:24Z
 no address    1 requests, which count as one client
 clients       14, by ip
+first request client  198.51.100.0 (field 1)
+              user    none
+              time    2026-11-24 03:00:20Z (field 4)
+              method  GET (field 5)
+              path    / (field 5)
 
 limits compared
   limit         denied requests           denied clients
@@ -69,11 +74,23 @@ smallest limits in 1m (fixed-window)
     const report = await replayLog(`${lines(0, 1, 2, 61)}x\n${line(62, '192.0.2.2')}`, ...LIMIT, '--suggest')
     expect(report).toEqual({
       lines: 6,
-      unreadable: { lines: 1, first: { file: 'access.log', line: 5 } },
+      unreadable: { lines: 1, first: { file: 'access.log', line: 5 }, reasons: { unknownFormat: 1 } },
       skipped: 0,
+      skippedReasons: {},
+      firstRequest: {
+        file: 'access.log',
+        line: 1,
+        client: { value: '192.0.2.1', from: 'field 1' },
+        user: { value: null, from: 'field 3' },
+        time: { value: '2026-11-24T03:00:00.000Z', from: 'field 4' },
+        method: { value: 'GET', from: 'field 5' },
+        path: { value: '/', from: 'field 5' },
+      },
       outOfOrder: { lines: 0, mostMs: 0 },
       requests: 5,
       unknownAddresses: 0,
+      privateAddresses: 0,
+      forwarded: { requests: 0, ignored: 0 },
       clients: 2,
       key: 'ip',
       from: '2026-11-24T03:00:00.000Z',

@@ -1,5 +1,6 @@
 import { durationText } from '../../../util/durations.js'
-import { count, percent, printable, spanText, timeText } from '../../output.js'
+import { count, percent, printable, timeText } from '../../output.js'
+import { type InputRow, inputRows, understoodRows } from '../input-rows.js'
 import type { LimitReport, Report } from '../report.js'
 import { suggestionPairs } from '../suggestions.js'
 import { barChart } from './chart.js'
@@ -36,15 +37,23 @@ ${suggestions === undefined ? [] : suggestionSection(suggestions)}
   return page.markup
 }
 
-function inputSection({ lines, unreadable, skipped, outOfOrder, ...rest }: Report): Markup {
-  const span = rest.from === null ? '' : `, ${timeText(rest.from)} to ${timeText(rest.to)}`
-  const late = `${count(outOfOrder.lines)}, by up to ${spanText(outOfOrder.mostMs)}`
+function inputSection(report: Report): Markup {
+  const first = understoodRows(report)
   return html`<section aria-labelledby="input"><h2 id="input">Log</h2><dl>
-<dt>requests</dt><dd>${count(rest.requests)}${span}</dd>
-<dt>clients</dt><dd>${count(rest.clients)}, by ${rest.key}</dd>
-<dt>lines</dt><dd>${count(lines)}, ${count(unreadable.lines)} unreadable, ${count(skipped)} skipped</dd>
-${outOfOrder.lines === 0 ? [] : html`<dt>out of order</dt><dd>${late}</dd>`}
+${inputRows(report).map(describedRow)}
+</dl></section>
+${
+  first.length === 0
+    ? []
+    : html`<section aria-labelledby="first"><h2 id="first">How the first request was read</h2><dl>
+${first.map(describedRow)}
 </dl></section>`
+}`
+}
+
+function describedRow([name, text]: InputRow): Markup {
+  return html`<dt>${name}</dt><dd>${text}</dd>
+`
 }
 
 function comparisonSection(limits: readonly LimitReport[]): Markup {

@@ -1,0 +1,77 @@
+import { count, printable, spanText, timeText } from '../output.js'
+import { type ReasonCounts, reasonText } from './left-out.js'
+import type { Report } from './report.js'
+import type { UnderstoodValue } from './understood.js'
+
+/** What a report says of its input: the name of a row, and its text. */
+export type InputRow = readonly [name: string, text: string]
+
+/** Returns what was read, what was left out and why, and how the first request was understood. */
+export function inputRows(report: Report): InputRow[] {
+  const { lines, unreadable, skipped, skippedReasons, outOfOrder, requests, from, to } = report
+  const { first } = unreadable
+  const firstPlace = first === null ? '' : `, the first is line ${count(first.line)} of ${first.file}`
+  return [
+    ['lines', count(lines)],
+    ['unreadable', `${count(unreadable.lines)}${firstPlace}${reasonsText(unreadable.reasons)}`],
+    ...rowIf(skipped, 'skipped', `${count(skipped)}${reasonsText(skippedReasons)}`),
+    ...rowIf(
+      outOfOrder.lines,
+      'out of order',
+      `${count(outOfOrder.lines)}, by up to ${spanText(outOfOrder.mostMs)}`,
+    ),
+    ['requests', from === null ? '0' : `${count(requests)}, ${timeText(from)} to ${timeText(to)}`],
+    ...addressRows(report),
+    ['clients', `${count(report.clients)}, by ${report.key}`],
+  ]
+}
+
+function rowIf(number: number, name: string, text: string): InputRow[] {
+  return number === 0 ? [] : [[name, text]]
+}
+
+function addressRows({ forwarded, unknownAddresses, privateAddresses }: Report): InputRow[] {
+  return [
+    ...rowIf(
+      forwarded.requests,
+      'forwarded',
+      `${count(forwarded.requests)} clients' addresses are from a forwarded list`,
+    ),
+    ...rowIf(
+      forwarded.ignored,
+      'not trusted',
+      `${count(forwarded.ignored)} forwarded lists: their senders are no proxies by --trust-proxy`,
+    ),
+    ...rowIf(
+      privateAddresses,
+      'private',
+      `${count(privateAddresses)} requests, which count by an address that may be a proxy's`,
+    ),
+    ...rowIf(
+      unknownAddresses,
+      'no address',
+      `${count(unknownAddresses)} requests, which count as one client`,
+    ),
+  ]
+}
+
+function reasonsText(reasons: ReasonCounts): string {
+  const texts = Object.entries(reasons).map(([reason, lines]) => `${count(lines)} ${reasonText(reason)}`)
+  return texts.length === 0 ? '' : ` (${texts.join(', ')})`
+}
+
+/** Returns a row for each value of the first request, with the field that it is from. */
+export function understoodRows({ firstRequest }: Report): InputRow[] {
+  if (firstRequest === null) return []
+  const { client, user, time, method, path } = firstRequest
+  const at: UnderstoodValue = { ...time, value: time.value === null ? null : timeText(time.value) }
+  return Object.entries({ client, user, time: at, method, path }).map(([name, each]) => [
+    name,
+    valueText(each),
+  ])
+}
+
+function valueText({ value, from }: UnderstoodValue): string {
+  const text = value === null ? 'none' : printable(value)
+  return from === null || value === null ? text : `${text} (${printable(from)})`
+}
