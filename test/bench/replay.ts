@@ -99,7 +99,17 @@ const PRINT_USAGE =
 
 async function measureReplay(log: string, format: Format, policy: string): Promise<string[]> {
   const canSuggest = policy === 'fixed-window' || policy === 'first-request'
-  const options = ['--limit', `${LIMIT}`, '--window', '1m', '--policy', policy, '--json']
+  const options = [
+    '--limit',
+    `${LIMIT}`,
+    '--window',
+    '1m',
+    '--policy',
+    policy,
+    '--trust-proxy',
+    'none',
+    '--json',
+  ]
   const args = [
     '--import',
     PRINT_USAGE,

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import express from 'express'
 import { byIp, byUser, fixedWindow, type KeyFunction, memoryStore, rateLimit, slidingWindow } from 'headgate'
-import { accessLineReader } from '../../src/cli/log/access-line.js'
+import { AccessLineReader } from '../../src/cli/log/access-line.js'
 import { readJsonLine } from '../../src/cli/log/json-line.js'
 import { emptyRequest } from '../../src/cli/log/request-line.js'
 import { parseReplayArguments } from '../../src/cli/replay/arguments.js'
@@ -122,11 +122,12 @@ describe('decisions equal those of rateLimit in Express', () => {
     const args = ['-', '--limit', '3', '--window', '10s', '--policy', policy, '--key', key]
     const replay = new Replay(parseReplayArguments(args))
     const check = new FileCheck('log', new Clock(), { formats: '', describe: () => '' })
-    const access = accessLineReader()
+    const access = new AccessLineReader()
     return log.map((line) => {
       const request = emptyRequest()
-      const read = line.startsWith('{') ? readJsonLine : access.read
-      expect(read(line.trim(), request)).toBe('request')
+      const text = line.trim()
+      const kind = line.startsWith('{') ? readJsonLine(text, request) : access.read(text, request)
+      expect(kind).toBe('request')
       return replay.addRequest(request, check) === false
     })
   }

@@ -1,21 +1,28 @@
 import { COMBINED_LAYOUT, learnLayout } from './access-layout.js'
-import { accessTimeParser } from './access-time.js'
+import { accessTimeParser, timeStartBefore, timeTextBefore } from './access-time.js'
+import type { HeadPlaces } from './head-client.js'
 import { closingQuote, endOfField, fieldsOf, isQuoteAt, unescaped } from './line-fields.js'
-import { type HeadPlaces, readHead } from './line-head.js'
+import { readHead } from './line-head.js'
 import { type LineParts, lineParts } from './line-parts.js'
 import type { FieldSources, LineReader } from './line-reader.js'
-import { LOG_TIME_LENGTH } from './log-time.js'
 import { type LineKind, type LoggedRequest, readRequestLine } from './request-line.js'
 
-const OPEN_BRACKET = 91
+/** The most quoted fields before the request. */
+const MAX_QUOTED = 16
+
+/** Where the values of a line begin; -1 for one that is not there. */
+interface Places extends HeadPlaces {
+  time: number
+  request: number
+}
 
 interface FoundParts extends Pick<LineParts, 'timeMs' | 'headStart' | 'headEnd'> {
   readonly requestStart: number
 }
 
 /**
- * Creates a reader of lines in the common and the combined format of nginx and Apache, also with other fields
- * between them and with forwarded addresses:
+ * Reads lines in the common and the combined format of nginx and Apache, also with other fields between them
+ * and with forwarded addresses:
  *
  *     192.0.2.7 - ada [10/Oct/2000:13:55:36 -0700] "GET /users?page=2 HTTP/1.1" 200 2326 "-" "curl/8"
  *
@@ -23,70 +30,83 @@ interface FoundParts extends Pick<LineParts, 'timeMs' | 'headStart' | 'headEnd'>
  * request: a client chooses its user name, spaces and brackets included, but servers escape quotes. Where
  * the forwarded list stands is learned from the first lines of a log.
  */
-export function accessLineReader(): LineReader {
-  const parseTime = accessTimeParser()
-  const places: HeadPlaces & { time: number; request: number } = {
-    ...{ address: -1, forwarded: -1, user: -1, time: -1, request: -1 },
-  }
-  let layout = COMBINED_LAYOUT
+export class AccessLineReader implements LineReader {
+  readonly #parseTime = accessTimeParser()
+  readonly #places: Places = { address: -1, forwarded: -1, user: -1, time: -1, request: -1 }
+  #layout = COMBINED_LAYOUT
 
-  /** Reads a line in which a time in brackets stands right before the first quote. */
-  function readCommon(line: string, into: LoggedRequest): LineKind | undefined {
-    const timeEnd = line.indexOf('] "')
-    const timeStart = timeEnd - LOG_TIME_LENGTH
-    if (timeStart < 2 || line.charCodeAt(timeStart - 1) !== OPEN_BRACKET) return undefined
-    if (line.indexOf('"') !== timeEnd + 2 || (layout.requestAfter ?? 1) !== 1) return undefined
-    const timeMs = parseTime(line.slice(timeStart, timeEnd))
-    if (Number.isNaN(timeMs)) return undefined
-    places.time = timeStart - 1
-    return readParts(line, { timeMs, headStart: 0, headEnd: timeStart - 1, requestStart: timeEnd + 2 }, into)
+  read(line: string, into: LoggedRequest): LineKind {
+    const kind = this.#readCommon(line, into)
+    const isCertain = kind === 'request' || (kind !== undefined && this.#layout.requestAfter !== undefined)
+    return isCertain ? kind : this.#readOther(line, into)
   }
 
-  function readOther(line: string, into: LoggedRequest): LineKind {
-    const parts = lineParts(line, parseTime, layout.requestAfter)
+  learn(lines: readonly string[]): void {
+    this.#layout = learnLayout(lines, this.#parseTime)
+  }
+
+  sources(line: string): FieldSources {
+    return sourcesOf(line, this.#places)
+  }
+
+  /** Reads a line in which a time stands right before a quote. Servers escape those that clients send. */
+  #readCommon(line: string, into: LoggedRequest): LineKind | undefined {
+    if ((this.#layout.requestAfter ?? 1) !== 1) return undefined
+    let quote = closingQuote(line, 0)
+    for (let i = 0; i < MAX_QUOTED && quote >= 0; i++) {
+      const timeStart = timeStartBefore(line, quote)
+      const timeMs = timeStart < 0 ? Number.NaN : this.#parseTime(timeTextBefore(line, timeStart, quote))
+      if (!Number.isNaN(timeMs)) {
+        this.#places.time = timeStart
+        return this.#readParts(line, { timeMs, headStart: 0, headEnd: timeStart, requestStart: quote }, into)
+      }
+      const end = closingQuote(line, quote + 1)
+      quote = end < 0 ? -1 : closingQuote(line, end + 1)
+    }
+    return undefined
+  }
+
+  #readOther(line: string, into: LoggedRequest): LineKind {
+    const parts = lineParts(line, this.#parseTime, this.#layout.requestAfter)
     if (parts === undefined) return 'unreadable'
-    places.time = parts.timeStart
-    return readParts(line, { ...parts, requestStart: parts.request.start }, into)
+    this.#places.time = parts.timeStart
+    return this.#readParts(line, { ...parts, requestStart: parts.request.start }, into)
   }
 
-  function readParts(line: string, parts: FoundParts, into: LoggedRequest): LineKind {
+  #readParts(line: string, parts: FoundParts, into: LoggedRequest): LineKind {
     const { timeMs, headStart, headEnd, requestStart } = parts
     const requestEnd = closingQuote(line, requestStart + 1)
-    if (requestEnd < 0 || !readHead(line, headStart, headEnd, layout, into, places)) return 'unreadable'
-    if (layout.forwardedAfter !== undefined) readForwarded(line, requestEnd + 1, layout.forwardedAfter, into)
+    if (requestEnd < 0 || !readHead(line, headStart, headEnd, this.#layout, into, this.#places))
+      return 'unreadable'
+    const { forwardedAfter } = this.#layout
+    if (forwardedAfter !== undefined) readForwarded(line, requestEnd + 2, forwardedAfter, into, this.#places)
     into.timeMs = timeMs
     into.fields = undefined
-    places.request = requestStart
+    this.#places.request = requestStart
     return readRequestLine(unescaped(line.slice(requestStart + 1, requestEnd)), into) ? 'request' : 'other'
-  }
-
-  /** Reads the list that stands so many fields after the request. */
-  function readForwarded(line: string, requestEnd: number, after: number, into: LoggedRequest): void {
-    let start = requestEnd + 1
-    for (let i = 1; i < after; i++) start = endOfField(line, start) + 1
-    if (start >= line.length) return
-    const end = endOfField(line, start)
-    const text = isQuoteAt(line, start) ? line.slice(start + 1, end - 1) : line.slice(start, end)
-    if (text === '-' && into.forwarded !== undefined) return
-    into.forwarded = text
-    places.forwarded = start
-  }
-
-  return {
-    read(line, into) {
-      const kind = readCommon(line, into)
-      const isCertain = kind === 'request' || (kind !== undefined && layout.requestAfter !== undefined)
-      return isCertain ? kind : readOther(line, into)
-    },
-    learn(lines) {
-      layout = learnLayout(lines, parseTime)
-    },
-    sources: (line) => sourcesOf(line, places),
   }
 }
 
+/** Reads the list that is so many fields after the request, where the first of them begins at `start`. */
+function readForwarded(
+  line: string,
+  start: number,
+  after: number,
+  into: LoggedRequest,
+  places: Places,
+): void {
+  let at = start
+  for (let i = 1; i < after; i++) at = endOfField(line, at) + 1
+  if (at >= line.length) return
+  const end = endOfField(line, at)
+  const text = isQuoteAt(line, at) ? line.slice(at + 1, end - 1) : line.slice(at, end)
+  if (text === '-' && into.forwarded !== undefined) return
+  into.forwarded = text
+  places.forwarded = at
+}
+
 /** Returns the numbers of the fields that begin at these places. */
-function sourcesOf(line: string, places: HeadPlaces & { time: number; request: number }): FieldSources {
+function sourcesOf(line: string, places: Places): FieldSources {
   const fields = fieldsOf(line)
   const nameOf = (place: number) => {
     const index = fields.findLastIndex(({ start }) => start <= place)

@@ -20,8 +20,10 @@ export function fieldsOf(line: string, start = 0, end = line.length): LineField[
   for (let at = start; at < end && fields.length < MAX_FIELDS; ) {
     if (line.charCodeAt(at) === SPACE) at++
     else {
-      const fieldEnd = Math.min(end, endOfField(line, at))
-      fields.push({ start: at, end: fieldEnd, opener: openerOf(line, at, fieldEnd) })
+      const enclosedEnd = endOfEnclosed(line, at)
+      const isEnclosed = enclosedEnd > 0 && enclosedEnd <= end
+      const fieldEnd = isEnclosed ? enclosedEnd : Math.min(end, endOfBare(line, at))
+      fields.push({ start: at, end: fieldEnd, opener: isEnclosed ? (line.charAt(at) as '"') : '' })
       at = fieldEnd
     }
   }
@@ -30,23 +32,33 @@ export function fieldsOf(line: string, start = 0, end = line.length): LineField[
 
 /** Returns where the field that begins at `start` ends, its closing character included. */
 export function endOfField(line: string, start: number): number {
-  const closer = CLOSERS[line.charAt(start)]
-  if (closer !== undefined) {
-    const end = closer === '"' ? closingQuote(line, start + 1) : line.indexOf(closer, start + 1)
-    if (end >= 0) return end + 1
-  }
+  return endOfEnclosed(line, start) || endOfBare(line, start)
+}
+
+/** Returns where a field without quotes or brackets ends. A comma joins it with the next. */
+function endOfBare(line: string, start: number): number {
   let end = line.indexOf(' ', start)
-  while (end > start && line.charAt(end - 1) === ',') end = line.indexOf(' ', end + 1)
+  while (end > start && line.charAt(end - 1) === ',' && !OPENERS.includes(line.charAt(end + 1)))
+    end = line.indexOf(' ', end + 1)
   return end < 0 ? line.length : end
 }
 
-const CLOSERS: Readonly<Record<string, string>> = { '"': '"', '[': ']', '(': ')' }
-
-function openerOf(line: string, start: number, end: number): LineField['opener'] {
+/**
+ * Returns where a field in quotes, brackets or parentheses ends; 0 if there is none. Brackets around a quote,
+ * or around others, are those that a client has put into its name.
+ */
+function endOfEnclosed(line: string, start: number): number {
   const opener = line.charAt(start)
-  if (opener !== '"' && opener !== '[' && opener !== '(') return ''
-  return end - start >= 2 && line.charAt(end - 1) === CLOSERS[opener] ? opener : ''
+  if (opener === '"') return closingQuote(line, start + 1) + 1
+  if (opener !== '[' && opener !== '(') return 0
+  const end = line.indexOf(opener === '[' ? ']' : ')', start + 1)
+  const quote = line.indexOf('"', start + 1)
+  const hasQuote = quote >= 0 && quote < end && closingQuote(line, start + 1) < end
+  const hasOther = opener === '[' && line.lastIndexOf('[', end) > start
+  return hasQuote || hasOther ? 0 : end + 1
 }
+
+const OPENERS = '"[('
 
 /** Returns the text of a field, without what encloses it. */
 export function textOfField(line: string, { start, end, opener }: LineField): string {

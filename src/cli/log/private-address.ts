@@ -16,6 +16,13 @@ const isInPrivateRange: (address: Address | undefined) => boolean = addressList(
   PRIVATE_RANGES,
 )
 
+/** Returns whether a plain IPv4 address is private. All of those begin with a 1. */
+export function isPrivateIpv4(address: string): boolean {
+  return address.charCodeAt(0) === ONE && PRIVATE_IPV4.test(address)
+}
+
+const ONE = 49
+
 /** How many spellings of other than plain IPv4 addresses are cached, and how long they may be. */
 const CACHED = 10_000
 const MAX_CACHED_LENGTH = 100
@@ -26,7 +33,7 @@ const cache = new RecentMap<boolean>(CACHED)
  * shared network, this machine, or a link. Such a connection comes from a proxy or from the inside.
  */
 export function isPrivateAddress(text: string): boolean {
-  if (isPlainIpv4(text)) return PRIVATE_IPV4.test(text)
+  if (isPlainIpv4(text)) return isPrivateIpv4(text)
   if (text.length > MAX_CACHED_LENGTH) return false
   const cached = cache.get(text)
   if (cached !== undefined) return cached

@@ -8,7 +8,7 @@ import { didYouMean, readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
 import type { ProxyTest } from '../log/client-address.js'
 import { parseTemplate } from '../log/format/template.js'
-import { type TemplateReader, templateReader } from '../log/format/template-reader.js'
+import { TemplateReader } from '../log/format/template-reader.js'
 import type { KeyPart } from './identity.js'
 import { readProxies } from './proxies.js'
 import { type RouteFilter, routeFilter } from './route-filter.js'
@@ -87,7 +87,7 @@ export function parseReplayArguments(args: readonly string[]): ReplaySettings {
     keys: keyText.split(',').map(readKeyPart),
     keyText,
     isWanted: routeFilter(values.only ?? []),
-    format: values.format === undefined ? undefined : templateReader(parseTemplate(values.format)),
+    format: values.format === undefined ? undefined : new TemplateReader(parseTemplate(values.format)),
     isProxy: values['trust-proxy'] === undefined ? undefined : readProxies(values['trust-proxy']),
     json: values.json ?? false,
     html: readHtmlPath(values.html),

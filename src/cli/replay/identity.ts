@@ -3,7 +3,7 @@ import { DEFAULT_IPV6_PREFIX } from '../../keys/source-address.js'
 import { isKey } from '../../keys/value-identity.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { fieldOf } from '../log/json-line.js'
-import { isPrivateAddress } from '../log/private-address.js'
+import { isPrivateAddress, isPrivateIpv4 } from '../log/private-address.js'
 import type { LoggedRequest } from '../log/request-line.js'
 
 /** What identifies a client: a part of the option `--key`. */
@@ -70,8 +70,11 @@ const MAX_CACHED_LENGTH = 100
 function addressReader(onDoubtful: OnDoubtful): LoggedIdentity {
   const cache = new RecentMap<string>(CACHED_ADDRESSES)
   return function readAddress({ address }) {
+    if (isDigit(address.charCodeAt(0)) && parseAddress(address) === address) {
+      if (isPrivateIpv4(address)) onDoubtful('private')
+      return address
+    }
     if (isPrivateAddress(address)) onDoubtful('private')
-    if (isDigit(address.charCodeAt(0)) && parseAddress(address) === address) return address // plain IPv4
     const cached = cache.get(address)
     const identity = cached ?? identityOfAddress(address)
     if (identity === UNKNOWN) onDoubtful('unknown')

@@ -1,4 +1,4 @@
-import { accessLineReader } from '../log/access-line.js'
+import { AccessLineReader } from '../log/access-line.js'
 import type { TemplateReader } from '../log/format/template-reader.js'
 import { readJsonLine } from '../log/json-line.js'
 import { jsonSources } from '../log/json-sources.js'
@@ -22,10 +22,17 @@ const OPEN_BRACE = 123
 /** Creates the reader of lines in the format that `--format` names, or else of JSON and access lines. */
 export function lineFormats(format: TemplateReader | undefined): LineFormats {
   if (format !== undefined) {
-    const describe = (line: string) => `Its first line has ${format.mismatch(line)}`
-    return { ...format, help: { formats: 'the format of --format', describe } }
+    return {
+      read: (line, into) => format.read(line, into),
+      learn: () => undefined,
+      sources: () => format.sources(),
+      help: {
+        formats: 'the format of --format',
+        describe: (line) => `Its first line has ${format.mismatch(line)}`,
+      },
+    }
   }
-  const access = accessLineReader()
+  const access = new AccessLineReader()
   const isJson = (line: string) => line.charCodeAt(0) === OPEN_BRACE
   return {
     read: (line, into) => (isJson(line) ? readJsonLine(line, into) : access.read(line, into)),

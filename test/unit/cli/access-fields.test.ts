@@ -1,4 +1,4 @@
-import { accessLineReader } from '../../../src/cli/log/access-line.js'
+import { AccessLineReader } from '../../../src/cli/log/access-line.js'
 import { emptyRequest } from '../../../src/cli/log/request-line.js'
 
 const TIME = '28/Nov/2026:10:00:00 +0000'
@@ -8,7 +8,7 @@ const REQUEST = '"GET /a?b HTTP/1.1" 200 12'
 /** Reads the first line of a log as one with all of them. */
 function read(...lines: readonly string[]) {
   const [line = ''] = lines
-  const reader = accessLineReader()
+  const reader = new AccessLineReader()
   reader.learn(lines)
   const request = emptyRequest()
   const kind = reader.read(line, request)

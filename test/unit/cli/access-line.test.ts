@@ -1,4 +1,4 @@
-import { accessLineReader } from '../../../src/cli/log/access-line.js'
+import { AccessLineReader } from '../../../src/cli/log/access-line.js'
 import { emptyRequest } from '../../../src/cli/log/request-line.js'
 
 const TIME = '10/Oct/2000:13:55:36 -0700'
@@ -6,7 +6,7 @@ const TIME_MS = Date.UTC(2000, 9, 10, 20, 55, 36)
 
 function read(line: string) {
   const request = emptyRequest()
-  const kind = accessLineReader().read(line, request)
+  const kind = new AccessLineReader().read(line, request)
   return kind === 'request' ? request : kind
 }
 

@@ -14,57 +14,77 @@ import type { Role } from './variables.js'
 const MAX_WORK = 1_000_000
 const CHARACTERS_PER_UNIT = 64
 
-/** Reads lines of a format that `--format` names. */
-export interface TemplateReader extends LineReader {
-  /** Returns where a line that could not be read differs from the format, as messages say it. */
-  mismatch(line: string): string
-}
+/**
+ * Reads lines that are written as a template says. What follows the last value is not read.
+ *
+ * A client that begins a forwarded list without quotes, or a name, can write what looks like the end of the
+ * list. A line that can be read in two ways counts as one without an address.
+ */
+export class TemplateReader implements LineReader {
+  readonly #parts: readonly MatchedPart[]
+  readonly #isAmbiguous: boolean
+  readonly #parseTime = accessTimeParser()
+  readonly #texts: string[] = []
+  #isGreedy = false
+  #work = 0
+  #furthest = 0
 
-/** Creates a reader of lines that are written as a template says. What follows the last value is not read. */
-export function templateReader(template: Template): TemplateReader {
-  const parts = partsToMatch(template)
-  const parseTime = accessTimeParser()
-  const values: string[] = []
-  let work = 0
-  let furthest = 0
+  constructor(template: Template) {
+    this.#parts = partsToMatch(template)
+    this.#isAmbiguous = this.#parts.some(({ role, isQuoted }) => role === 'forwarded' && !isQuoted)
+  }
+
+  read(line: string, into: LoggedRequest): LineKind {
+    const values = this.#valuesOf(line, false)
+    if (values === undefined) return 'unreadable'
+    const isCertain = !this.#isAmbiguous || hasSameClient(values, this.#valuesOf(line, true))
+    return fill(into, isCertain ? values : { ...values, address: '', forwarded: '-' }, this.#parseTime)
+  }
+
+  learn(): void {
+    // The template says all.
+  }
+
+  sources(): FieldSources {
+    return sourcesOf(this.#parts)
+  }
+
+  /** Returns where a line that could not be read differs from the format, as messages say it. */
+  mismatch(line: string): string {
+    this.#valuesOf(line, false)
+    const { name, before, next } = this.#parts[this.#furthest] as MatchedPart
+    const begin = this.#furthest === 0 && before !== '' ? `${JSON.stringify(before)} and ` : ''
+    return `no ${begin}${name}${next === undefined ? '' : ` before ${JSON.stringify(next)}`}`
+  }
+
+  /** Returns the values of a line, with the longest forwarded list or the shortest; `undefined` if it differs. */
+  #valuesOf(line: string, isGreedy: boolean): Values | undefined {
+    this.#isGreedy = isGreedy
+    this.#work = 0
+    this.#furthest = 0
+    return this.#hasParts(line, 0, 0) ? valuesByRole(this.#parts, this.#texts) : undefined
+  }
 
   /** Returns whether the line has the parts from this one on, from `at` on. */
-  function hasParts(line: string, at: number, index: number): boolean {
-    const part = parts[index]
+  #hasParts(line: string, at: number, index: number): boolean {
+    const part = this.#parts[index]
     if (part === undefined) return true
     if (!line.startsWith(part.before, at)) return false
-    furthest = Math.max(furthest, index)
+    this.#furthest = Math.max(this.#furthest, index)
     const start = at + part.before.length
-    let end = firstEnd(line, start, part)
-    for (let from = start; end >= start; end = nextEnd(line, end, part)) {
-      work += 1 + Math.abs(end - from) / CHARACTERS_PER_UNIT
-      if (work > MAX_WORK) return false
+    const isLongest = this.#isGreedy && part.role === 'forwarded'
+    let end = firstEnd(line, start, part, isLongest)
+    for (let from = start; end >= start; end = nextEnd(line, end, part, isLongest)) {
+      this.#work += 1 + Math.abs(end - from) / CHARACTERS_PER_UNIT
+      if (this.#work > MAX_WORK) return false
       from = end
       const text = line.slice(start, end)
-      if (!isValue(text, part, parseTime) || !hasParts(line, end, index + 1)) continue
-      values[index] = text
+      if (!isValue(text, part, this.#parseTime) || !this.#hasParts(line, end, index + 1)) continue
+      this.#texts[index] = text
       return true
     }
-    work += (line.length - start) / CHARACTERS_PER_UNIT
+    this.#work += (line.length - start) / CHARACTERS_PER_UNIT
     return false
-  }
-
-  function matches(line: string): boolean {
-    work = 0
-    furthest = 0
-    return hasParts(line, 0, 0)
-  }
-
-  return {
-    read: (line, into) => (matches(line) ? fill(into, valuesByRole(parts, values), parseTime) : 'unreadable'),
-    mismatch(line) {
-      matches(line)
-      const { name, before, next } = parts[furthest] as MatchedPart
-      const begin = furthest === 0 && before !== '' ? `${JSON.stringify(before)} and ` : ''
-      return `no ${begin}${name}${next === undefined ? '' : ` before ${JSON.stringify(next)}`}`
-    },
-    learn: () => undefined,
-    sources: () => sourcesOf(parts),
   }
 }
 
@@ -95,20 +115,17 @@ function partsToMatch({ parts, after }: Template): MatchedPart[] {
   })
 }
 
-/**
- * Returns the first place where a value may end; -1 if there is none. A forwarded list that is not quoted is
- * as long as possible: its client began it, and may have written what looks like its end.
- */
-function firstEnd(line: string, start: number, { next, isQuoted, role }: MatchedPart): number {
+/** Returns the first place where a value may end, or the last for the longest value; -1 if there is none. */
+function firstEnd(line: string, start: number, { next, isQuoted }: MatchedPart, isLongest: boolean): number {
   if (next === undefined) return line.length
   if (isQuoted) return closingQuote(line, start)
-  return role === 'forwarded' ? line.lastIndexOf(next) : line.indexOf(next, start)
+  return isLongest ? line.lastIndexOf(next) : line.indexOf(next, start)
 }
 
 /** Returns the next place where a value may end. Text in quotes has no other, since servers escape quotes. */
-function nextEnd(line: string, end: number, { next, isQuoted, role }: MatchedPart): number {
+function nextEnd(line: string, end: number, { next, isQuoted }: MatchedPart, isLongest: boolean): number {
   if (next === undefined || isQuoted || end === 0) return -1
-  return role === 'forwarded' ? line.lastIndexOf(next, end - 1) : line.indexOf(next, end + 1)
+  return isLongest ? line.lastIndexOf(next, end - 1) : line.indexOf(next, end + 1)
 }
 
 function isValue(
@@ -130,6 +147,11 @@ function valuesByRole(parts: readonly MatchedPart[], texts: readonly string[]): 
   const values: Values = {}
   for (const [i, { role }] of parts.entries()) if (role !== undefined) values[role] = texts[i] ?? ''
   return values
+}
+
+/** Returns whether the client is the same, whether its forwarded list is as short or as long as possible. */
+function hasSameClient(one: Values, other: Values | undefined): boolean {
+  return one.forwarded === other?.forwarded && one.address === other?.address
 }
 
 /** Fills in a request. One without a method and a path is a request all the same, if the format has neither. */
