@@ -1,4 +1,4 @@
-import { isForwardedList } from './client-address.js'
+import { clientAddress, endsWithAddress } from './client-address.js'
 import { fieldsOf, type LineField, textOfField } from './line-fields.js'
 import type { HeadLayout } from './line-head.js'
 import { lineParts } from './line-parts.js'
@@ -86,13 +86,14 @@ function candidateAt(line: string, fields: readonly LineField[], column: number)
   return field.opener === '' && /^[\d.]+:\d+/.test(text) ? undefined : text
 }
 
-/** Returns whether nearly all values are lists of addresses, or `-`, and one has an address of a client. */
+/**
+ * Returns whether nearly all values are forwarded lists, or `-`, and one has an address of a client. What a
+ * client began may be anything, but a proxy appends an address.
+ */
 function isListColumn(values: readonly (string | undefined)[]): boolean {
-  const lists = values.filter((value) => value !== undefined && (value === '-' || isForwardedList(value)))
+  const lists = values.filter((value) => value === '-' || (value !== undefined && endsWithAddress(value)))
   if (lists.length < NEARLY_ALL * values.length) return false
-  return lists.some((value) =>
-    value?.split(',').some((entry) => entry !== '-' && !isPrivateAddress(entry.trim())),
-  )
+  return lists.some((value) => value !== '-' && !isPrivateAddress(clientAddress('', value)))
 }
 
 /**

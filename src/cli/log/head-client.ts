@@ -27,7 +27,7 @@ export function readClient(
   places.forwarded = -1
   if (first === undefined) return 0
   const [one, two] = [textOfField(line, first), textAt(line, second)]
-  const isPair = second !== undefined && (second.opener !== '' || fields.length > 3)
+  const isPair = second !== undefined && (second.opener !== '' || fields.length !== 3)
   if (isPair && (isForwardedList(two) || (second.opener === '(' && endsWithAddress(two))))
     return readPair(one, two, first, second, into, places)
   if (second !== undefined && first.opener === '' && isBehindHost(one, two)) {

@@ -11,6 +11,8 @@ const READY = '/.ready'
 interface Passing extends Place {
   readonly upstream: number
   readonly setting: string
+  /** Log formats, which nginx knows only outside of a server. */
+  readonly formats: string
 }
 
 interface Kind {
@@ -23,13 +25,14 @@ const NGINX_FOLDERS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 const KINDS = {
   nginx: {
     args: (configuration) => ['-e', 'stderr', '-c', configuration],
-    configuration: ({ port, folder, upstream, setting }) => `
+    configuration: ({ port, folder, upstream, setting, formats }) => `
       daemon off;
       master_process off;
       pid ${folder}/pid;
       events {}
       http {
         access_log off;
+        ${formats}
         proxy_cache_path ${folder}/cache keys_zone=pages:1m;
         ${NGINX_FOLDERS.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
         server {
@@ -85,6 +88,7 @@ export async function startReverseProxy(
   name: keyof typeof KINDS,
   upstream: number,
   setting = '',
+  formats = '',
 ): Promise<Server> {
   const { args, configuration }: Kind = KINDS[name]
   const program = await findOrInstall({ program: name, debianPackage: name })
@@ -93,7 +97,7 @@ export async function startReverseProxy(
     name,
     program,
     prepare: ({ port, folder }) =>
-      writeFile(fileIn({ port, folder }), `${configuration({ port, folder, upstream, setting })}\n`),
+      writeFile(fileIn({ port, folder }), `${configuration({ port, folder, upstream, setting, formats })}\n`),
     args: (place) => args(fileIn(place)),
     ready: async ({ port, folder }) =>
       (await (await fetch(`http://${HOST}:${port}${READY}`)).text()) === folder,
