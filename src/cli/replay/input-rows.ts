@@ -35,7 +35,7 @@ function addressRows({ forwarded, unknownAddresses, privateAddresses }: Report):
     ...rowIf(
       forwarded.requests,
       'forwarded',
-      `${count(forwarded.requests)} clients' addresses are from a forwarded list`,
+      `${count(forwarded.requests)} requests, whose clients are from a forwarded list`,
     ),
     ...rowIf(
       forwarded.ignored,
