@@ -187,3 +187,14 @@ first request client  198.51.100.7 (remote_addr)
               path    /a (url)
 `)
 })
+
+test('of 5,000 requests behind a load balancer, and 1 % garbage, none is denied', async () => {
+  const garbage = ['"', '[]', '\u0000\u0001', '{', '10.0.3.4 - - [', `10.0.3.4 - - ${TIME} "GET / HTTP/1.1`]
+  const log = Array.from({ length: 5000 }, (_, i) => {
+    const line = main('10.0.3.4', `198.51.100.${i % 250}`)
+    return i % 100 === 0 ? `${garbage[(i / 100) % garbage.length]}\n${line}` : line
+  }).join('')
+  const { limits, ...report } = await replayLog(log, '--limit', '20', ...FIXED)
+  expect([report.requests, report.clients, report.unreadable.lines]).toEqual([5000, 250, 50])
+  expect(limits[0]?.denied.requests).toBe(0)
+})
