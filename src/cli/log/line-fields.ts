@@ -84,16 +84,27 @@ export function isQuoteAt(line: string, at: number): boolean {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', v: '\v', f: '\f' }
+/** `\x22` of nginx, a character or a surrogate pair of JSON, or any other character. */
+const ESCAPE = /\\(?:x([\da-f]{2})|(u[\da-f]{4}(?:(?<=ud[89ab][\da-f]{2})\\ud[c-f][\da-f]{2})?)|(.))/gis
 
-/** Returns a text as it was before nginx (`\x22`) or Apache (`\"`) escaped it, in UTF-8. */
+/** Returns a text as it was before nginx (`\x22`), Apache (`\"`) or JSON (`\u0022`) escaped it, in UTF-8. */
 export function unescaped(text: string): string {
   if (!NEEDS_DECODING.test(text)) return text
-  const bytes = text.replace(/\\(?:x([\da-f]{2})|(.))/gis, (_, hex: string | undefined, char: string) =>
-    hex === undefined ? (ESCAPES[char] ?? char) : String.fromCharCode(Number.parseInt(hex, 16)),
-  )
+  const bytes = text.replace(ESCAPE, (_, hex?: string, unicode?: string, char = '') => {
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
+    return unicode === undefined
+      ? (ESCAPES[char] ?? char)
+      : asLatin1(JSON.parse(`"\\${unicode.toLowerCase()}"`))
+  })
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
+/** Returns the bytes of a text in UTF-8, read as Latin-1. */
+export function asLatin1(text: string): string {
+  return NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text
+}
+
+const NOT_ASCII = /[^\0-\x7f]/
 /** A backslash, or a byte of UTF-8: lines are read as Latin-1. */
 const NEEDS_DECODING = /[\\\u0080-\u00ff]/
 
