@@ -8,6 +8,8 @@ export const DAY_MS = 86_400_000
 export interface TimeZone {
   /** The name as it was given: from the IANA database, or an offset. */
   readonly name: string
+  /** Returns how far the zone is ahead of UTC at a moment, in milliseconds. */
+  offsetAt(atMs: number): number
   /** Returns the day that the calendar shows at a moment. */
   dayAt(atMs: number): number
   /**
@@ -55,6 +57,7 @@ function fixedOffsetMs(name: string): number | undefined {
 function fixedZone(name: string, offsetMs: number): TimeZone {
   return {
     name,
+    offsetAt: () => offsetMs,
     dayAt: (atMs) => Math.floor((Math.floor(atMs) + offsetMs) / DAY_MS),
     startOfDayMs: (day) => day * DAY_MS - offsetMs,
   }
@@ -88,7 +91,8 @@ function changingZone(name: string, offsetAt: (atMs: number) => number): TimeZon
     return after
   }
 
-  return { name, dayAt: (atMs) => Math.floor((Math.floor(atMs) + offsetAt(atMs)) / DAY_MS), startOfDayMs }
+  const dayAt = (atMs: number) => Math.floor((Math.floor(atMs) + offsetAt(atMs)) / DAY_MS)
+  return { name, offsetAt, dayAt, startOfDayMs }
 }
 
 const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const

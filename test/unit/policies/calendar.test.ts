@@ -63,7 +63,7 @@ test('a period that would begin on a skipped day begins on the next', () => {
 test('moments of the last two periods need no zone, however they alternate', () => {
   const utc = zoneOf('UTC')
   const [dayAt, startOfDayMs] = [jest.fn(utc.dayAt), jest.fn(utc.startOfDayMs)]
-  const periodAt = calendar({ per: 'month', startsOn: 1 }, { name: 'UTC', dayAt, startOfDayMs })
+  const periodAt = calendar({ per: 'month', startsOn: 1 }, { ...utc, dayAt, startOfDayMs })
   const [may, june] = [Date.parse('2026-05-31T23:59Z'), Date.parse('2026-06-01')]
   const periods = [periodAt(may), periodAt(june)]
   for (const mock of [dayAt, startOfDayMs]) mock.mockClear()
