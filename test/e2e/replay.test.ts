@@ -7,12 +7,8 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import express from 'express'
 import { byIp, byUser, fixedWindow, type KeyFunction, memoryStore, rateLimit, slidingWindow } from 'headgate'
-import { AccessLineReader } from '../../src/cli/log/access-line.js'
-import { readJsonLine } from '../../src/cli/log/json-line.js'
-import { emptyRequest } from '../../src/cli/log/request-line.js'
 import { parseReplayArguments } from '../../src/cli/replay/arguments.js'
-import { Clock } from '../../src/cli/replay/clock.js'
-import { FileCheck } from '../../src/cli/replay/file-check.js'
+import { Decisions } from '../../src/cli/replay/decisions.js'
 import { Replay } from '../../src/cli/replay/replay.js'
 import type { Report } from '../../src/cli/replay/report.js'
 import { closeServers, send, serve } from '../support/http.js'
@@ -113,23 +109,19 @@ describe('decisions equal those of rateLimit in Express', () => {
       const whole = await replay(['-', ...args], log.join(''))
       expect(whole).toMatchObject({ requests: 150, unreadable: { lines: 0 } })
       expect(whole.limits[0]?.denied.requests).toBe(isDenied.filter(Boolean).length)
-      expect(deniedOneByOne(log, each.name, each.key)).toEqual(isDenied)
+      expect(await deniedOneByOne(log, each.name, each.key)).toEqual(isDenied)
     }
   })
 
-  /** Decides the lines of a log in this process. Returns whether each is denied. */
-  function deniedOneByOne(log: readonly string[], policy: string, key: string): boolean[] {
-    const args = ['-', '--limit', '3', '--window', '10s', '--policy', policy, '--key', key]
-    const replay = new Replay(parseReplayArguments(args))
-    const check = new FileCheck('log', new Clock(), { formats: '', describe: () => '' })
-    const access = new AccessLineReader()
-    return log.map((line) => {
-      const request = emptyRequest()
-      const text = line.trim()
-      const kind = line.startsWith('{') ? readJsonLine(text, request) : access.read(text, request)
-      expect(kind).toBe('request')
-      return replay.addRequest(request, check) === false
-    })
+  /** Replays a log in this process. Returns whether each request is denied. */
+  async function deniedOneByOne(log: readonly string[], policy: string, key: string): Promise<boolean[]> {
+    const file = join(folder, write('log', log.join('')))
+    const args = [file, '--limit', '3', '--window', '10s', '--policy', policy, '--key', key]
+    const decide = jest.spyOn(Decisions.prototype, 'decide')
+    await new Replay(parseReplayArguments(args)).readAll([file], () => undefined)
+    const denied = decide.mock.results.map(({ value }) => value === false)
+    decide.mockRestore()
+    return denied
   }
 })
 
@@ -151,7 +143,9 @@ describe('the report', () => {
       skipped: 2,
       skippedReasons: { blank: 1, noRequest: 1 },
       firstRequest: expect.objectContaining({ file: 'access.log', line: 1 }),
-      outOfOrder: { lines: 0, mostMs: 0 },
+      outOfOrder: { lines: 0, mostMs: 0, late: 0 },
+      repeatedHours: [],
+      timeZone: 'UTC',
       requests: 6,
       unknownAddresses: 0,
       privateAddresses: 0,
@@ -224,11 +218,11 @@ describe('the report', () => {
     ])
   })
 
-  test('a request that was logged late is decided at the newest time before it', async () => {
+  test('a request that was logged late is sorted', async () => {
     const log = [0, 59, 60, 58, 57].map((s) => combined(s))
     const { limits, outOfOrder } = await replay(['-', ...LIMIT], log.join(''))
-    expect(outOfOrder).toEqual({ lines: 2, mostMs: 3000 })
-    expect(limits[0]?.denied).toMatchObject({ requests: 1, firstAt: '2026-11-24T03:01:00.000Z' })
+    expect(outOfOrder).toEqual({ lines: 2, mostMs: 3000, late: 0 })
+    expect(limits[0]?.denied).toMatchObject({ requests: 2, firstAt: '2026-11-24T03:00:58.000Z' })
   })
 
   test('reads files in order, compressed or not, with CRLF, a byte order mark and no final newline', async () => {
@@ -382,7 +376,6 @@ describe('failures', () => {
 
   beforeAll(() => {
     write('good.log', combined(100))
-    write('earlier.log', combined(0))
     write('prose.txt', 'It is a log of nothing.\n'.repeat(2000))
     write('cut.log.gz', gzipSync(combined(0).repeat(100)).subarray(0, 60))
     write('trailing.log.gz', Buffer.concat([gzipSync(combined(0)), Buffer.from('junk\n')]))
@@ -400,23 +393,18 @@ describe('failures', () => {
     [['good.log/x', ...LIMIT], 'cannot read good.log/x: there is no such file'],
     [['a\u001b[2J'.repeat(300), ...LIMIT], 'ENAMETOOLONG'],
     [['prose.txt', ...LIMIT], 'prose.txt is not an access log: none of its first 1000 lines'],
-    [
-      ['good.log', 'earlier.log', ...LIMIT],
-      'earlier.log begins before the previous log ends ' +
-        '(good.log, line 1, is from 2026-11-24 03:01:40Z): name the oldest file first',
-    ],
     [['good.log', ...LIMIT, '--key', 'field:x'], 'good.log, line 1: --key field:NAME requires JSON lines'],
   ])('an input: %j', async (args, message) => {
     expect(await failureOf(['replay', ...args])).toEqual([1, expect.stringContaining(message)])
   })
 
   test('a log in the wrong order within one input', async () => {
-    const log = [...Array(12).keys()].map((i) => combined(3600 - 300 * i)).join('')
+    const log = [72_000, ...Array(11).keys()].map((seconds) => combined(seconds)).join('')
     const { code, stderr } = await run(['replay', '-', ...LIMIT], log)
     expect([code, stderr]).toEqual([
       1,
-      'headgate: standard input is out of order: 11 of its 12 requests are more than a minute older than an earlier one, ' +
-        'the first in line 2 (standard input, line 1, is from 2026-11-24 04:00:00Z). ' +
+      'headgate: standard input is out of order: 11 of its 12 requests are more than an hour older than an earlier one, ' +
+        'the first in line 2 (standard input, line 1, is from 2026-11-24 23:00:00Z). ' +
         'Sort it by time, oldest first\n',
     ])
   })

@@ -5,6 +5,7 @@ import { closingQuote, endOfField, fieldsOf, isQuoteAt, unescaped } from './line
 import { readHead } from './line-head.js'
 import { type LineParts, lineParts } from './line-parts.js'
 import type { FieldSources, LineReader } from './line-reader.js'
+import type { ToUtc } from './log-time.js'
 import { type LineKind, type LoggedRequest, readRequestLine } from './request-line.js'
 
 /** The most quoted fields before the request. */
@@ -31,9 +32,13 @@ interface FoundParts extends Pick<LineParts, 'timeMs' | 'headStart' | 'headEnd'>
  * the forwarded list stands is learned from the first lines of a log.
  */
 export class AccessLineReader implements LineReader {
-  readonly #parseTime = accessTimeParser()
+  readonly #parseTime: (text: string) => number
   readonly #places: Places = { address: -1, forwarded: -1, user: -1, time: -1, request: -1 }
   #layout = COMBINED_LAYOUT
+
+  constructor(toUtc?: ToUtc) {
+    this.#parseTime = accessTimeParser(toUtc)
+  }
 
   read(line: string, into: LoggedRequest): LineKind {
     const kind = this.#readCommon(line, into)

@@ -1,117 +1,151 @@
-import { parseJsonTime } from './log-time.js'
+import { endsWithAddress } from './client-address.js'
+import type { OwnNames } from './field-names.js'
+import { type FoundFields, fieldFinder, type ParseTime } from './find-fields.js'
+import { innerValues, partJoiner } from './inner-line.js'
+import { isObject, type JsonObject, parseJson } from './json-text.js'
+import { asLatin1 } from './line-fields.js'
+import type { FieldSources } from './line-reader.js'
 import { isLoggedClient } from './logged-client.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './request-line.js'
 
-/**
- * The usual names of each field, in nginx, Caddy, Traefik, pino-http, Bunyan and others; the first with a
- * value counts. Times with fractions of a second, and paths as they were sent, come before others.
- */
-export const NAMES = {
-  time: [
-    ...['msec', 'StartUTC', 'time', 'timestamp', '@timestamp', 'ts', 'time_iso8601', 'time_local', 'date'],
-    ...['datetime'],
-  ],
-  address: [
-    ...['ip', 'remote_addr', 'client_ip', 'remote_ip', 'clientIp', 'remoteAddress', 'remoteAddr', 'clientip'],
-    ...['ClientHost', 'address', 'request.client_ip', 'request.remote_ip', 'req.ip', 'req.remoteAddress'],
-    ...['client.ip', 'source.ip', 'httpRequest.remoteIp', 'remote_host', 'client'],
-  ],
-  user: [
-    ...['user', 'remote_user', 'user_id', 'userId', 'username', 'ClientUsername', 'request.user_id'],
-    ...['user.id', 'user.name', 'req.user.id'],
-  ],
-  method: [
-    ...['method', 'request_method', 'RequestMethod', 'request.method', 'req.method', 'http.request.method'],
-    ...['httpRequest.requestMethod', 'verb'],
-  ],
-  path: [
-    ...['request_uri', 'path', 'url', 'RequestPath', 'originalUrl', 'request.uri', 'req.url', 'url.path'],
-    ...['httpRequest.requestUrl'],
-  ],
-  /** nginx' path after its rewrites: used only if there is no other. */
-  rewritten: ['uri'],
-} as const
+/** What reads a line. */
+export type ReadLine = (line: string, into: LoggedRequest) => LineKind
+
+export interface JsonLineReader {
+  readonly readLine: ReadLine
+  /** Reads the fields of a line that has another format. */
+  readonly readFields: (fields: JsonObject, into: LoggedRequest) => LineKind
+  /** Returns where the values of the line that was read last are from. */
+  readonly sources: () => FieldSources
+  /** The line in a field of the line that was read last. */
+  readonly innerLine: () => string | undefined
+}
+
+/** A line may be in a field of another, such as that of Docker in that of a collector. */
+const MAX_DEPTH = 4
 
 /**
- * Reads a line that is a JSON object. A line without a time or an address is unreadable; one without a
- * method and a path is a request all the same. Lines that an application logs while it handles a request, or
- * when it responds, are none.
+ * Creates a reader of lines that are JSON objects. A line without a time or an address is unreadable, unless a
+ * field of it has a line, as collectors write them: `readInner` reads what is no JSON in such a field. A line
+ * without a method and a path is a request all the same. Lines that an application logs while it handles a
+ * request, or when it responds, are none.
  */
-export function readJsonLine(line: string, into: LoggedRequest): LineKind {
-  const fields = parseObject(line)
-  if (fields === undefined) return 'unreadable'
-  into.timeMs = timeOf(fields)
-  if (Number.isNaN(into.timeMs)) return 'unreadable'
+export function jsonLineReader(
+  ownNames: OwnNames,
+  parseTime: ParseTime,
+  readInner: ReadLine,
+): JsonLineReader {
+  const findFields = fieldFinder(ownNames, parseTime)
+  const joinParts = partJoiner()
+  let found: FoundFields | undefined
+  let innerLine: string | undefined
+
+  function readValue(value: unknown, into: LoggedRequest, outerMs: number, depth: number): LineKind {
+    if (Array.isArray(value) && depth === 0) return readObject(objectOfPair(value), into, outerMs, depth)
+    return isObject(value) ? readObject(value, into, outerMs, depth) : 'unreadable'
+  }
+
+  function readObject(fields: JsonObject, into: LoggedRequest, outerMs: number, depth: number): LineKind {
+    found = findFields(fields)
+    const timeMs = Number.isNaN(found.timeMs) ? outerMs : found.timeMs
+    const kind = readRequest(fields, found, timeMs, into)
+    if (kind !== 'unreadable' || depth === MAX_DEPTH) return kind
+    for (const inner of innerValues(fields)) {
+      const innerKind = readInside(inner, fields, into, timeMs, depth + 1)
+      if (innerKind !== 'unreadable') return innerKind
+    }
+    return kind
+  }
+
+  function readInside(
+    inner: string | JsonObject,
+    outer: JsonObject,
+    into: LoggedRequest,
+    outerMs: number,
+    depth: number,
+  ): LineKind {
+    if (typeof inner !== 'string') return readObject(inner, into, outerMs, depth)
+    const line = joinParts(inner, outer)
+    if (line === '') return 'other'
+    if (line.startsWith('{')) return readValue(parseJson(asLatin1(line)), into, outerMs, depth)
+    innerLine = asLatin1(line)
+    const kind = readInner(innerLine, into)
+    into.fields = outer
+    return kind
+  }
+
+  return {
+    readLine(line, into) {
+      innerLine = undefined
+      return readValue(parseJson(line), into, Number.NaN, 0)
+    },
+    readFields: (fields, into) => readObject(fields, into, Number.NaN, MAX_DEPTH),
+    sources: () => sourcesOf(found?.names ?? {}),
+    innerLine: () => innerLine,
+  }
+}
+
+/** Returns the fields of a time and a line, as Loki has them. */
+function objectOfPair([timestamp, line]: readonly unknown[]): JsonObject {
+  return { timestamp, line }
+}
+
+function readRequest(
+  fields: JsonObject,
+  { texts }: FoundFields,
+  timeMs: number,
+  into: LoggedRequest,
+): LineKind {
+  if (Number.isNaN(timeMs)) return 'unreadable'
   if (isWithinRequest(fields)) return 'other'
-  const address = textOf(fields, NAMES.address)
-  if (address === undefined) return 'res' in fields ? 'other' : 'unreadable'
-  into.address = address.slice(address.lastIndexOf(',') + 1).trim() // of a list, the nearest proxy wrote the last
-  if (!isLoggedClient(into.address)) return 'unreadable'
-  into.forwarded = undefined
-  into.user = textOf(fields, NAMES.user)
+  const { client, forwarded, user, method, path, request, rewritten } = texts
+  if (client === undefined && forwarded === undefined) return 'res' in fields ? 'other' : 'unreadable'
+  into.address = lastOf(client ?? '')
+  into.forwarded = forwarded
+  const hasClient = into.address === '' ? endsWithAddress(forwarded ?? '') : isLoggedClient(into.address)
+  if (!hasClient) return 'unreadable'
+  into.timeMs = timeMs
+  into.user = user
   into.fields = fields
-  into.method = textOf(fields, NAMES.method) ?? ''
-  into.path = pathOf(textOf(fields, NAMES.path) ?? '')
-  const { request } = fields
-  if (into.path === '' && typeof request === 'string')
-    return readRequestLine(request, into) ? 'request' : 'other'
-  if (into.path === '') into.path = pathOf(textOf(fields, NAMES.rewritten) ?? '')
+  into.method = method ?? ''
+  into.path = pathOf(path ?? rewritten ?? '')
+  if (request === undefined || (path !== undefined && method !== undefined)) return 'request'
+  if (!readRequestLine(request, into)) return path === undefined ? 'other' : 'request'
+  if (path !== undefined) into.path = pathOf(path)
+  if (method !== undefined) into.method = method
   return 'request'
+}
+
+function sourcesOf({
+  client,
+  forwarded,
+  user,
+  time,
+  method,
+  path,
+  request,
+  rewritten,
+}: FoundFields['names']): FieldSources {
+  return {
+    address: client,
+    forwarded,
+    user,
+    time,
+    method: method ?? request,
+    path: path ?? request ?? rewritten,
+  }
+}
+
+/** Returns the last address of a list, which the nearest proxy wrote. */
+function lastOf(addresses: string): string {
+  return addresses.slice(addresses.lastIndexOf(',') + 1).trim()
 }
 
 /**
  * Returns whether an application logged a line while it handled a request: pino-http puts `req` into each,
  * and only what it logs at the end has the response. Fastify logs a request when it comes.
  */
-function isWithinRequest(fields: Readonly<Record<string, unknown>>): boolean {
+function isWithinRequest(fields: JsonObject): boolean {
   if (typeof fields.req !== 'object' || fields.req === null || fields.msg === 'incoming request') return false
   return !('res' in fields || 'responseTime' in fields || 'statusCode' in fields)
-}
-
-function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(
-      HIGH_BYTES.test(line) ? Buffer.from(line, 'latin1').toString('utf8') : line,
-    )
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined // reported as an unreadable line
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-}
-
-/** Lines are read as Latin-1, JSON is UTF-8. */
-const HIGH_BYTES = /[\u0080-\u00ff]/
-
-/** Returns the first of several fields with a value, as text. Servers log `""` or `"-"` for none. */
-function textOf(fields: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const value = fieldOf(fields, name)
-    if (typeof value === 'string' && value !== '' && value !== '-') return value
-    if (typeof value === 'number') return String(value)
-  }
-  return undefined
-}
-
-/** Returns the first of the times that is one; `NaN` if there is none. */
-function timeOf(fields: Readonly<Record<string, unknown>>): number {
-  for (const name of NAMES.time) {
-    if (!Object.hasOwn(fields, name)) continue
-    const timeMs = parseJsonTime(fields[name])
-    if (!Number.isNaN(timeMs)) return timeMs
-  }
-  return Number.NaN
-}
-
-/** Returns a field by its name; one with dots may also be the path of a nested field. */
-export function fieldOf(fields: Readonly<Record<string, unknown>>, name: string): unknown {
-  if (Object.hasOwn(fields, name)) return fields[name]
-  const dotAt = name.indexOf('.')
-  if (dotAt < 0) return undefined
-  const outer = name.slice(0, dotAt)
-  const inner = Object.hasOwn(fields, outer) ? fields[outer] : undefined
-  return isObject(inner) ? fieldOf(inner, name.slice(dotAt + 1)) : undefined
 }

@@ -81,8 +81,7 @@ export class LinePrefix {
   }
 
   #collect(line: string | undefined, sample: (string | undefined)[]): void {
-    const isMarked = sample.length === 0 && line?.startsWith(BYTE_ORDER_MARK)
-    sample.push(isMarked ? line?.slice(BYTE_ORDER_MARK.length) : line)
+    sample.push(line)
     this.#sampleLength += line?.length ?? 0
     if (sample.length >= SAMPLE_LINES || this.#sampleLength >= SAMPLE_LENGTH) this.#decide(sample)
   }

@@ -34,9 +34,11 @@ function parseLogTime(text: string): number {
   return positive(text[21] === '-' ? localMs + zoneMs : localMs - zoneMs)
 }
 
+const MONTH_INDEXES: ReadonlySet<number> = new Set(Array.from({ length: 12 }, (_, month) => month))
+
 /** Returns whether a month, from 0, has a day. */
 function isDay(year: number, month: number, day: number): boolean {
-  return day >= 1 && day <= new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  return MONTH_INDEXES.has(month) && day >= 1 && day <= new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
 }
 
 /** Returns a time; `NaN` for one that is not after 1970, as of a device that has just started. */
@@ -71,39 +73,74 @@ const UNITS: readonly (readonly [below: number, unitsPerMs: number])[] = [
 const MAX_MS = Date.UTC(9999, 11, 31)
 
 /**
- * Returns the milliseconds of a time in a JSON line: a number, or a text with one, of seconds, milliseconds,
- * microseconds or nanoseconds since the Unix epoch; a date of ISO 8601, in UTC if it names no zone, also as
- * databases and loggers vary it; a time of the common log format. `NaN` of anything else.
+ * Creates a parser of the times in JSON lines: a number, or a text with one, of seconds, milliseconds,
+ * microseconds or nanoseconds since the Unix epoch; a date of ISO 8601, also as databases and loggers vary it;
+ * a time of the common log format or of HTTP, also with fractions; any of them in brackets. It returns
+ * milliseconds, and `NaN` of anything else. `toUtc` gets a time without a zone as if it were in UTC.
  */
-export function parseJsonTime(value: unknown): number {
-  if (typeof value === 'number') return fromEpoch(value)
-  if (typeof value !== 'string' || value.length > 40) return Number.NaN
-  if (value !== lastText) {
-    lastText = value
-    lastMs = parseTimeText(value)
+export function jsonTimeParser(toUtc: ToUtc = (localMs) => localMs): (value: unknown) => number {
+  let lastText = '' // lines of one second often have the same
+  let last = NO_TIME
+  return function parseJsonTime(value) {
+    if (typeof value === 'number') return fromEpoch(value)
+    if (typeof value !== 'string' || value.length > MAX_LENGTH) return Number.NaN
+    if (value !== lastText) {
+      lastText = value
+      last = parseTimeText(value.startsWith('[') && value.endsWith(']') ? value.slice(1, -1) : value)
+    }
+    return last.isLocal ? toUtc(last.timeMs) : last.timeMs
   }
-  return lastMs
 }
 
-/** The last text that was parsed: lines of one second often have the same. */
-let lastText = ''
-let lastMs = Number.NaN
+/** Returns a time that names no zone, as if it were in UTC, in UTC. */
+export type ToUtc = (localMs: number) => number
 
-function parseTimeText(value: string): number {
-  if (/^\d+(?:\.\d+)?$/.test(value)) return fromEpoch(Number(value))
-  const [, year, month, day, time = '', zone = 'Z'] = ISO.exec(value) ?? []
-  if (year === undefined) return parseLogTime(value)
-  if (!isDay(Number(year), Number(month) - 1, Number(day))) return Number.NaN
-  if (Number(zone.slice(1, 3)) > MAX_ZONE_HOURS) return Number.NaN
-  const fraction = time.replace(',', '.')
-  return positive(
-    Date.parse(`${year}-${month}-${day}T${fraction}${/^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone}`),
-  )
+/** The longest text that is tried. */
+const MAX_LENGTH = 40
+
+interface ParsedTime {
+  readonly timeMs: number
+  /** Whether it names no zone. */
+  readonly isLocal: boolean
 }
 
-/** A date, a time with a fraction after a point or a comma, and a zone. */
-const ISO =
-  /^(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?) ?(?:UTC|(z|[+-]\d{2}(?::?\d{2})?))?$/i
+const NO_TIME: ParsedTime = { timeMs: Number.NaN, isLocal: false }
+
+function parseTimeText(text: string): ParsedTime {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return { timeMs: fromEpoch(Number(text)), isLocal: false }
+  if (text.length === LOG_TIME_LENGTH) {
+    const timeMs = parseLogTime(text)
+    if (!Number.isNaN(timeMs)) return { timeMs, isLocal: false }
+  }
+  const { year, month, monthName, day, time, fraction, zone } =
+    (ISO.exec(text) ?? DAY_FIRST.exec(text))?.groups ?? {}
+  const monthIndex = monthName === undefined ? Number(month) - 1 : MONTHS.indexOf(monthName) / 3
+  if (!isDay(Number(year), monthIndex, Number(day))) return NO_TIME
+  const dateMs = Date.UTC(Number(year), monthIndex, Number(day))
+  const timeMs = dateMs + timeOfDayMs(time, fraction) - zoneMs(zone)
+  return timeMs > 0 ? { timeMs, isLocal: zone === undefined } : NO_TIME
+}
+
+/** A time, its fraction after a point or a comma, and a zone. */
+const TIME = String.raw`(?<time>\d{2}:\d{2}(?::\d{2})?)(?:[.,](?<fraction>\d+))? ?(?<zone>UTC|GMT|Z|[+-]\d{2}(?::?\d{2})?)?`
+/** As of ISO 8601. */
+const ISO = new RegExp(String.raw`^(?<year>\d{4})[-/](?<month>\d{2})[-/](?<day>\d{2})[T ]${TIME}$`, 'i')
+/** As of the common log format, and of HTTP. */
+const DAY_FIRST = new RegExp(
+  String.raw`^(?:[A-Z][a-z]{2}, )?(?<day>\d{2})[/ -](?<monthName>[A-Z][a-z]{2})[/ -](?<year>\d{4})[: ]${TIME}$`,
+)
+
+function timeOfDayMs(time = '', fraction = '0'): number {
+  const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number)
+  if (hour > 23 || minute > 59 || second > 60) return Number.NaN
+  return ((hour * 60 + minute) * 60 + second) * 1000 + Math.round(Number(`0.${fraction}`) * 1e6) / 1000
+}
+
+function zoneMs(zone = 'Z'): number {
+  const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? []
+  if (Number(hours) > MAX_ZONE_HOURS || Number(minutes) > 59) return Number.NaN
+  return (sign === '-' ? -1 : 1) * (60 * Number(hours) + Number(minutes)) * 60_000
+}
 
 function fromEpoch(value: number): number {
   const [, unitsPerMs = Number.NaN] = UNITS.find(([below]) => value < below) ?? []

@@ -3,30 +3,24 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { InputError } from '../failures.js'
 import { printable } from '../output.js'
+import { concat, firstBytes } from './byte-stream.js'
+import { inUtf8 } from './encoding.js'
 
 const CHUNK_BYTES = 256 * 1024
 
 /**
- * Passes a log's bytes to `onChunk`, decompressed if they begin as gzip does (RFC 1952 §2.3.1). `-` is the
- * standard input. `onRaw` gets how many bytes were read of the input itself. Rejects with an `InputError`
- * if the input cannot be read, and with what `onChunk` throws.
+ * Passes a log's bytes in UTF-8, decompressed if they begin as gzip does (RFC 1952 §2.3.1). `-` is the standard
+ * input. `onRaw` gets how many bytes were read of the input itself. Throws an `InputError` if the input cannot
+ * be read.
  */
-export async function readLog(
-  path: string,
-  onChunk: (chunk: Buffer) => void,
-  onRaw: (bytes: number) => void,
-): Promise<void> {
+export async function* readLog(path: string, onRaw: (bytes: number) => void): AsyncGenerator<Buffer, void> {
   if (path === '-' && fstatSync(0).isDirectory()) throw asInputError(path, { code: 'EISDIR' })
   const raw = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES })
-  const counted = countBytes(raw, onRaw)
   try {
-    const head = await firstBytes(counted)
+    const counted = countBytes(raw, onRaw)
+    const head = await firstBytes(counted, 2)
     const bytes = concat(head, counted)
-    if (!isGzip(head)) return await passAll(bytes, onChunk)
-    const source = Readable.from(bytes, { objectMode: false })
-    const gunzip = createGunzip({ chunkSize: CHUNK_BYTES })
-    source.on('error', (error) => gunzip.destroy(error))
-    await passAll(source.pipe(gunzip), onChunk)
+    yield* inUtf8(isGzip(head) ? gunzipped(bytes) : bytes)
   } catch (error) {
     throw asInputError(path, error)
   } finally {
@@ -34,8 +28,11 @@ export async function readLog(
   }
 }
 
-async function passAll(bytes: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) => void): Promise<void> {
-  for await (const chunk of bytes) onChunk(chunk)
+async function* gunzipped(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer, void> {
+  const source = Readable.from(bytes, { objectMode: false })
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES })
+  source.on('error', (error) => gunzip.destroy(error))
+  yield* source.pipe(gunzip)
 }
 
 async function* countBytes(
@@ -46,22 +43,6 @@ async function* countBytes(
     onRaw(chunk.length)
     yield chunk
   }
-}
-
-/** Returns the first chunk, with as many more as make two bytes. */
-async function firstBytes(bytes: AsyncGenerator<Buffer, void>): Promise<Buffer> {
-  let head = Buffer.alloc(0)
-  while (head.length < 2) {
-    const { value, done } = await bytes.next()
-    if (done) break
-    head = Buffer.concat([head, value])
-  }
-  return head
-}
-
-async function* concat(head: Buffer, tail: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  yield head
-  yield* tail
 }
 
 function isGzip(head: Buffer): boolean {

@@ -4,14 +4,18 @@ import { slidingWindow } from '../../policies/sliding-window.js'
 import { tokenBucket } from '../../policies/token-bucket.js'
 import { messageOf } from '../../stores/store-error.js'
 import { durationText } from '../../util/durations.js'
+import type { TimeZone } from '../../util/time-zone.js'
 import { didYouMean, readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
 import type { ProxyTest } from '../log/client-address.js'
-import { parseTemplate } from '../log/format/template.js'
-import { TemplateReader } from '../log/format/template-reader.js'
+import type { OwnNames } from '../log/field-names.js'
+import { parseTemplate, type Template } from '../log/format/template.js'
+import { readFieldNames } from './fields-option.js'
+import type { NeededField } from './file-check.js'
 import type { KeyPart } from './identity.js'
 import { readProxies } from './proxies.js'
 import { type RouteFilter, routeFilter } from './route-filter.js'
+import { readZone } from './zone-option.js'
 
 /** What a command line asks for. */
 export interface ReplaySettings {
@@ -25,10 +29,16 @@ export interface ReplaySettings {
   /** The option `--key` as it was given. */
   readonly keyText: string
   readonly isWanted: RouteFilter
-  /** Reads the lines, if `--format` says how; otherwise their format is recognized. */
-  readonly format: TemplateReader | undefined
+  /** How lines are written, if `--format` says it; otherwise their format is recognized. */
+  readonly format: Template | undefined
   /** Which addresses are trusted proxies', if `--trust-proxy` says so; otherwise the log decides. */
   readonly isProxy: ProxyTest | undefined
+  /** What each log must have, because a filter or a key reads it. */
+  readonly needs: readonly NeededField[]
+  /** The fields that `--fields` names. */
+  readonly names: OwnNames
+  /** The zone of times that name none. */
+  readonly timeZone: TimeZone
   readonly json: boolean
   /** Where the report is written as a page, if at all. */
   readonly html: string | undefined
@@ -65,6 +75,8 @@ const OPTIONS = {
   only: { type: 'string', multiple: true },
   format: { type: 'string' },
   'trust-proxy': { type: 'string' },
+  fields: { type: 'string' },
+  'time-zone': { type: 'string' },
   suggest: { type: 'boolean' },
   json: { type: 'boolean' },
   html: { type: 'string' },
@@ -80,14 +92,19 @@ export function parseReplayArguments(args: readonly string[]): ReplaySettings {
   const startsAt = values.suggest === true ? countableStart(kind) : undefined
   const limits = readLimits(values.limit ?? [], startsAt !== undefined)
   const keyText = values.key ?? 'ip'
+  const keys = keyText.split(',').map(readKeyPart)
+  const routes = values.only ?? []
   return {
     files,
     policies: limits.map((limit) => makePolicy(kind, limit, window)),
     suggest: startsAt && { windowMs: window, startsAt },
-    keys: keyText.split(',').map(readKeyPart),
+    keys,
     keyText,
-    isWanted: routeFilter(values.only ?? []),
-    format: values.format === undefined ? undefined : new TemplateReader(parseTemplate(values.format)),
+    isWanted: routeFilter(routes),
+    needs: neededFields(routes, keys),
+    names: readFieldNames(values.fields),
+    timeZone: readZone(values['time-zone']),
+    format: values.format === undefined ? undefined : parseTemplate(values.format),
     isProxy: values['trust-proxy'] === undefined ? undefined : readProxies(values['trust-proxy']),
     json: values.json ?? false,
     html: readHtmlPath(values.html),
@@ -149,6 +166,14 @@ function countableStart(kind: PolicyName): WindowStart {
   if (startsAt !== undefined) return startsAt
   const why = `a ${kind} cannot be counted exactly for every limit in one pass`
   throw new UsageError(`--suggest requires --policy fixed-window or first-request: ${why}`)
+}
+
+function neededFields(routes: readonly string[], keys: readonly KeyPart[]): NeededField[] {
+  const needsMethod = routes.length > 0 && routes.every((route) => !route.trim().startsWith('/'))
+  return [
+    ...(needsMethod ? (['method'] as const) : []),
+    ...(routes.length > 0 || keys.includes('path') ? (['path'] as const) : []),
+  ]
 }
 
 function readKeyPart(text: string): KeyPart {

@@ -14,9 +14,9 @@ export const REPLAY_HELP = `Usage: headgate replay <log>... --limit <n> --window
 
 Decides each request in access logs as the middleware would have. Shows who would have been denied, and when.
 
-A log has the common or combined format of nginx and Apache, or JSON lines. It may be gzipped, and its lines
-may begin with a prefix of syslog, journalctl, docker or kubectl. Name the oldest log first. - is standard
-input.
+A log has the common or combined format of nginx and Apache, or JSON. It may be gzipped, its lines may begin with
+a prefix of syslog, journalctl, docker or kubectl, or be in a field of a collector's JSON. Several logs are read
+side by side, in the order of their times. - is standard input.
 
   --limit <n>       how many requests a client may send in each window; may be repeated, to compare limits
   --window <time>   the window, such as 10s, 1m or 24h
@@ -28,6 +28,8 @@ input.
                     of nginx or Apache, such as '$remote_addr [$time_local] "$request"'
   --trust-proxy <p> the proxies that forward clients' addresses: private (those with private addresses), how
                     many, their addresses and ranges, or none
+  --fields <names>  the names of fields in JSON, such as client=peer,time=at,method=verb,path=route,user=account
+  --time-zone <zone>  the zone of times that name none, such as Europe/Berlin (UTC without this option)
   --suggest         show the smallest limits that deny at most 0, 0.1 and 1 % of requests, and of clients;
                     requires --policy fixed-window or first-request, and makes --limit optional
   --json            print one JSON object
@@ -60,8 +62,7 @@ export async function replayAll(settings: ReplaySettings): Promise<Replay> {
   const total = await totalBytes(settings.files)
   const progress = showProgress(process.stderr, (bytes) => bytesText(bytes, total))
   try {
-    for (const file of settings.files) await replay.readFile(file, progress.add)
-    replay.end()
+    await replay.readAll(settings.files, progress.add)
     checkAddresses(replay, settings)
   } finally {
     progress.end()
@@ -74,7 +75,8 @@ const NEARLY_ALL = 0.95
 
 /** Throws an `InputError` if all requests would count as one client: then no figure is that of a limit. */
 function checkAddresses(replay: Replay, { keyText }: ReplaySettings): void {
-  const { requests, unknownAddresses, privateAddresses } = replay
+  const { unknownAddresses, privateAddresses, decisions } = replay
+  const { requests } = decisions
   if (requests === 0) return
   if (privateAddresses > 0 && privateAddresses + unknownAddresses >= NEARLY_ALL * requests) {
     const problem = `${privateAddresses} of ${requests} requests have only a private IP address, as of a proxy`

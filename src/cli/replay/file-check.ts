@@ -1,18 +1,16 @@
 import { InputError } from '../failures.js'
 import type { ProxyTest } from '../log/client-address.js'
 import { isPrivateAddress } from '../log/private-address.js'
-import type { Clock } from './clock.js'
+import type { LoggedRequest } from '../log/request-line.js'
+import { describeUnknownJson } from '../log/unknown-json.js'
+import { isoTime, timeText } from '../output.js'
+import { MAX_LATE_MS } from './sort-window.js'
 
 /** How many lines are tried: a file is not a log if none of its first lines can be read. */
 const LINES_TRIED = 1000
-/** A file that begins this much earlier than those before it end is in the wrong place. */
-export const MAX_STEP_BACK_MS = 60_000
-/** How many requests are tried. Single ones may be logged late, so the newest of these counts. */
-const REQUESTS_TRIED = 100
-/** A file is out of order if more of its requests than this, and than this share, are late. */
+/** A file is out of order if more of its requests than this, and than this share, are too late to be sorted. */
 const MAX_LATE = 10
 const MAX_LATE_SHARE = 0.01
-
 /** What the lines of a file should be, as messages say it. */
 export interface LineHelp {
   readonly formats: string
@@ -20,7 +18,10 @@ export interface LineHelp {
   describe(line: string): string
 }
 
-/** Checks that a file is a log, and begins where those before it end. */
+/** What a replay needs of each request besides its time. */
+export type NeededField = 'method' | 'path'
+
+/** Checks that a file is a log, has what a replay needs, and is in order. */
 export class FileCheck {
   readonly name: string
   /** Which addresses in it are proxies'. */
@@ -28,63 +29,83 @@ export class FileCheck {
   lines = 0
   readable = 0
   blank = 0
+  /** The newest time, which a request has confirmed, and its line. */
+  newestMs = Number.NEGATIVE_INFINITY
+  #newestLine = 0
+  #requests = 0
   #late = 0
   /** The first late line, and the one with the newest time then. */
   #firstLate = ''
-  #counted = 0
-  readonly #clock: Clock
-  readonly #newestBeforeMs: number
-  readonly #before: string
-  #requests = 0
-  #newestMs = Number.NEGATIVE_INFINITY
+  /** The first line that is no request, and the first of all. */
+  #firstOther: string | undefined
+  #first: string | undefined
   readonly #help: LineHelp
-  #firstUnreadable: string | undefined
+  readonly #missing: Set<NeededField>
 
-  constructor(name: string, clock: Clock, help: LineHelp) {
+  constructor(name: string, help: LineHelp, needs: readonly NeededField[]) {
     this.name = name
     this.#help = help
-    this.#clock = clock
-    this.#newestBeforeMs = clock.newestMs
-    this.#before = clock.describe()
+    this.#missing = new Set(needs)
   }
 
-  countUnreadable(line: string | undefined): void {
-    this.#firstUnreadable ??= line
+  countUnreadable(text: string | undefined): void {
+    this.#firstOther ??= text
     if (this.lines === LINES_TRIED && this.readable === 0) this.#throwNoLog()
   }
 
-  /** Counts a request that is so far behind the clock. */
-  countRequest(timeMs: number, msBack: number, line: number): void {
-    this.#counted++
-    if (msBack > MAX_STEP_BACK_MS && this.#late++ === 0)
-      this.#firstLate = `the first in line ${line} (${this.#clock.describe()})`
-    if (this.#requests >= REQUESTS_TRIED) return
+  /** Counts a line that can be read, and may be no request. */
+  countReadable(text: string, isRequest: boolean): void {
+    this.readable++
+    this.#first ??= text
+    if (!isRequest) this.#firstOther ??= text
+  }
+
+  /** Counts a request in a line. Returns by how much it is behind the newest one of the file. */
+  countRequest(request: LoggedRequest, line: number): number {
     this.#requests++
-    this.#newestMs = Math.max(this.#newestMs, timeMs)
-    if (this.#requests === REQUESTS_TRIED) this.#checkOrder()
+    if (this.#missing.size > 0) this.#lookForMissing(request)
+    const { timeMs } = request
+    if (timeMs >= this.newestMs) {
+      this.newestMs = timeMs
+      this.#newestLine = line
+      return 0
+    }
+    const msBack = this.newestMs - timeMs
+    if (msBack > MAX_LATE_MS && this.#late++ === 0) {
+      const newest = `${this.name}, line ${this.#newestLine}, is from ${timeText(isoTime(this.newestMs))}`
+      this.#firstLate = `the first in line ${line} (${newest})`
+    }
+    return msBack
+  }
+
+  #lookForMissing(request: LoggedRequest): void {
+    for (const field of this.#missing) if (request[field] !== '') this.#missing.delete(field)
+    if (this.#missing.size > 0 && this.#requests === LINES_TRIED) this.#throwMissing()
   }
 
   end(): void {
     if (this.lines > this.blank && this.readable === 0) this.#throwNoLog()
-    if (this.#requests > 0) this.#checkOrder()
-    if (this.#late <= MAX_LATE || this.#late <= MAX_LATE_SHARE * this.#counted) return
-    const problem = `${this.#late} of its ${this.#counted} requests are more than a minute older than an earlier one`
+    if (this.#requests === 0 && this.#firstOther?.startsWith('{')) this.#throwNoLog()
+    if (this.#requests > 0 && this.#missing.size > 0) this.#throwMissing()
+    if (this.#late <= MAX_LATE || this.#late <= MAX_LATE_SHARE * this.#requests) return
+    const problem = `${this.#late} of its ${this.#requests} requests are more than an hour older than an earlier one`
     const fix = 'Sort it by time, oldest first'
     throw new InputError(`${this.name} is out of order: ${problem}, ${this.#firstLate}. ${fix}`)
   }
 
-  #checkOrder(): void {
-    if (this.#newestMs >= this.#newestBeforeMs - MAX_STEP_BACK_MS) return
-    const problem = `begins before the previous log ends (${this.#before})`
-    throw new InputError(`${this.name} ${problem}: name the oldest file first`)
-  }
-
   #throwNoLog(): never {
     const { formats, describe } = this.#help
-    const hint = this.#firstUnreadable === undefined ? '' : describe(this.#firstUnreadable)
+    const hint = this.#firstOther === undefined ? '' : describe(this.#firstOther)
     const fix = hint || 'Lines may begin only with a prefix of syslog, journalctl, docker or kubectl'
     throw new InputError(
       `${this.name} is not an access log: none of its first ${this.lines} lines is in ${formats}. ${fix}`,
     )
+  }
+
+  #throwMissing(): never {
+    const fields = [...this.#missing]
+    const problem = `no line has a ${fields.join(' or a ')}, which --only and --key path need`
+    const example = fields.map((field) => `${field}=…`).join()
+    throw new InputError(`${this.name}: ${problem}. ${describeUnknownJson(this.#first ?? '', example)}`)
   }
 }

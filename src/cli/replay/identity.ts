@@ -2,7 +2,7 @@ import { addressIdentity, parseAddress } from '../../keys/address.js'
 import { DEFAULT_IPV6_PREFIX } from '../../keys/source-address.js'
 import { isKey } from '../../keys/value-identity.js'
 import { RecentMap } from '../../util/recent-map.js'
-import { fieldOf } from '../log/json-line.js'
+import { fieldOf } from '../log/find-fields.js'
 import { isPrivateAddress, isPrivateIpv4 } from '../log/private-address.js'
 import type { LoggedRequest } from '../log/request-line.js'
 

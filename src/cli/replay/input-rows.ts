@@ -15,15 +15,24 @@ export function inputRows(report: Report): InputRow[] {
     ['lines', count(lines)],
     ['unreadable', `${count(unreadable.lines)}${firstPlace}${reasonsText(unreadable.reasons)}`],
     ...rowIf(skipped, 'skipped', `${count(skipped)}${reasonsText(skippedReasons)}`),
-    ...rowIf(
-      outOfOrder.lines,
-      'out of order',
-      `${count(outOfOrder.lines)}, by up to ${spanText(outOfOrder.mostMs)}`,
-    ),
+    ...rowIf(outOfOrder.lines, 'out of order', outOfOrderText(outOfOrder)),
+    ...report.repeatedHours.map((each): InputRow => ['twice', repeatedText(each, report.timeZone)]),
     ['requests', from === null ? '0' : `${count(requests)}, ${timeText(from)} to ${timeText(to)}`],
     ...addressRows(report),
     ['clients', `${count(report.clients)}, by ${report.key}`],
   ]
+}
+
+/** Returns how many requests were logged late, and whether they are sorted. */
+function outOfOrderText({ lines, mostMs, late }: Report['outOfOrder']): string {
+  const found = `${count(lines)}, by up to ${spanText(mostMs)}`
+  if (late === 0) return `${found}: sorted`
+  return `${found}: sorted, except ${count(late)}, which are too late and count when later ones do`
+}
+
+function repeatedText({ hour, requests }: Report['repeatedHours'][number], timeZone: string): string {
+  const which = `the hour from ${hour.replace('T', ' ')} in ${timeZone}, with ${count(requests)} requests`
+  return `${which}: each counts in the one nearer to the lines before`
 }
 
 function rowIf(number: number, name: string, text: string): InputRow[] {

@@ -1,46 +1,92 @@
 import { AccessLineReader } from '../log/access-line.js'
-import type { TemplateReader } from '../log/format/template-reader.js'
-import { readJsonLine } from '../log/json-line.js'
-import { jsonSources } from '../log/json-sources.js'
-import type { FieldSources } from '../log/line-reader.js'
-import type { LineKind, LoggedRequest } from '../log/request-line.js'
+import type { OwnNames } from '../log/field-names.js'
+import type { Template } from '../log/format/template.js'
+import { TemplateReader } from '../log/format/template-reader.js'
+import { type JsonLineReader, jsonLineReader } from '../log/json-line.js'
+import type { LineReader } from '../log/line-reader.js'
+import { jsonTimeParser, type ToUtc } from '../log/log-time.js'
+import { emptyRequest } from '../log/request-line.js'
+import { describeUnknownJson } from '../log/unknown-json.js'
 import { describeUnknownLine } from '../log/unknown-line.js'
+import { w3cLineReader } from '../log/w3c-line.js'
 import type { LineHelp } from './file-check.js'
 
-/** Reads lines in the formats that a replay accepts. */
-export interface LineFormats {
-  read(line: string, into: LoggedRequest): LineKind
-  /** Prepares for a log that begins with these lines. */
-  learn(lines: readonly string[]): void
-  /** Returns where the values of the line that was read last are from. */
-  sources(line: string, request: LoggedRequest): FieldSources
+/** How the lines of logs are written, as far as options say it. */
+export interface FormatOptions {
+  readonly format: Template | undefined
+  readonly names: OwnNames
+}
+
+/** Reads the lines of one log. */
+export interface LineFormats extends LineReader {
   readonly help: LineHelp
 }
 
-const OPEN_BRACE = 123
-
 /** Creates the reader of lines in the format that `--format` names, or else of JSON and access lines. */
-export function lineFormats(format: TemplateReader | undefined): LineFormats {
-  if (format !== undefined) {
-    return {
-      read: (line, into) => format.read(line, into),
-      learn: () => undefined,
-      sources: () => format.sources(),
-      help: {
-        formats: 'the format of --format',
-        describe: (line) => `Its first line has ${format.mismatch(line)}`,
-      },
-    }
-  }
-  const access = new AccessLineReader()
-  const isJson = (line: string) => line.charCodeAt(0) === OPEN_BRACE
+export function lineFormats({ format, names }: FormatOptions, toUtc: ToUtc): LineFormats {
+  const json = (inner: LineReader) =>
+    jsonLineReader(names, jsonTimeParser(toUtc), (line, into) => inner.read(line, into))
+  if (format !== undefined) return namedFormat(new TemplateReader(format, toUtc), json)
+  const access = new AccessLineReader(toUtc)
+  return knownFormats(access, json(access))
+}
+
+function namedFormat(reader: TemplateReader, json: (inner: LineReader) => JsonLineReader): LineFormats {
+  const { readLine } = json(reader)
   return {
-    read: (line, into) => (isJson(line) ? readJsonLine(line, into) : access.read(line, into)),
-    learn: (lines) => access.learn(lines.filter((line) => !isJson(line))),
-    sources: (line, { fields }) => (fields === undefined ? access.sources(line) : jsonSources(fields)),
+    learn: () => undefined,
+    sources: () => reader.sources(),
+    read(line, into) {
+      const kind = reader.read(line, into)
+      return kind === 'unreadable' && isJson(line) ? readLine(line, into) : kind
+    },
     help: {
-      formats: 'the common or combined format, or JSON with a time and an IP address',
-      describe: (line) => (isJson(line) ? '' : describeUnknownLine(line)),
+      formats: 'the format of --format',
+      describe: (line) => `Its first line has ${reader.mismatch(line)}`,
     },
   }
+}
+
+function knownFormats(access: LineReader, json: JsonLineReader): LineFormats {
+  const w3c = w3cLineReader(json.readFields)
+  return {
+    read(line, into) {
+      if (isJson(line)) return json.readLine(line, into)
+      return w3c.read(line, into) ?? access.read(line, into)
+    },
+    learn: (lines) => access.learn(accessLines(lines)),
+    sources(line) {
+      if (!isJson(line)) return w3c.isFormatOf(line) ? json.sources() : access.sources(line)
+      const inner = json.innerLine()
+      return inner === undefined ? json.sources() : access.sources(inner)
+    },
+    help: {
+      formats: 'the common or combined format, or JSON with a time and an IP address',
+      describe: (line) => (isJson(line) ? describeUnknownJson(line) : describeUnknownLine(line)),
+    },
+  }
+}
+
+/** Returns the lines that are no JSON, and those in the fields of others. */
+function accessLines(lines: readonly string[]): string[] {
+  const found: string[] = []
+  const collect = (line: string) => {
+    found.push(line)
+    return 'unreadable' as const
+  }
+  const noTime = () => Number.NaN // so that each line with inner ones is searched for them
+  const { readLine } = jsonLineReader({}, noTime, collect)
+  const into = emptyRequest()
+  for (const line of lines) (isJson(line) ? readLine : collect)(line, into)
+  return found
+}
+
+const OPEN_BRACE = 123
+const OPEN_BRACKET = 91
+/** How a pair of a time and a line begins, as Loki has them. */
+const PAIR = /^\[\s*"/
+
+function isJson(line: string): boolean {
+  const code = line.charCodeAt(0)
+  return code === OPEN_BRACE || (code === OPEN_BRACKET && PAIR.test(line))
 }

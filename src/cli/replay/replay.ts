@@ -1,21 +1,21 @@
-import { parseAddress } from '../../keys/address.js'
 import { InputError } from '../failures.js'
 import { clientAddress } from '../log/client-address.js'
-import { BEST_SCORE, LinePrefix } from '../log/line-prefix.js'
-import { LineSplitter } from '../log/line-splitter.js'
+import type { FieldSources } from '../log/line-reader.js'
+import { LocalClock } from '../log/local-clock.js'
 import { nameOf, readLog } from '../log/read-log.js'
-import { emptyRequest, type LineKind, type LoggedRequest } from '../log/request-line.js'
+import type { LoggedRequest } from '../log/request-line.js'
 import type { ReplaySettings } from './arguments.js'
 import { ClientTable } from './client-table.js'
-import { Clock } from './clock.js'
-import { FileCheck, MAX_STEP_BACK_MS } from './file-check.js'
-import { Histogram } from './histogram.js'
+import { Decisions } from './decisions.js'
+import { FileCheck } from './file-check.js'
 import { loggedIdentity } from './identity.js'
 import { LeftOut, type Reason } from './left-out.js'
-import { LimitReplay } from './limit-replay.js'
-import { type LineFormats, lineFormats } from './line-formats.js'
+import { lineFormats } from './line-formats.js'
+import { type LineSink, LogInput } from './log-input.js'
 import { learnProxies } from './proxies.js'
-import { WindowCounts } from './suggestions.js'
+import { RepeatedHours } from './repeated-hours.js'
+import { readSideBySide } from './side-by-side.js'
+import { MAX_LATE_MS, SortWindow } from './sort-window.js'
 import { type Understood, understood } from './understood.js'
 
 /** A line of an input; the first is 1. */
@@ -24,34 +24,17 @@ export interface LogPlace {
   readonly line: number
 }
 
-/** A request this much after the one before is held until the next one confirms its time. */
-const MAX_JUMP_MS = 86_400_000
-/** The code of a space. Tabs are below it. */
-const SPACE = 32
-
-/** A line that has nothing between its first field and the time, which may be a part of another line. */
-const NO_USER = /^\S+ (?:- )?(?:\[|\d{4}-\d\d-|\d\d\/[A-Z])/
-
-/** A request whose time is not confirmed yet. */
-interface Held {
-  readonly request: LoggedRequest
-  readonly file: FileCheck
-  readonly line: number
-}
-
 /**
- * Decides the requests of logs, line by line. The time of a line is the clock, which never goes back, as the
- * memory store's own: a request that was logged late is decided at the newest time before it.
+ * Reads logs, sorts their requests within a bounded window, and decides them.
  *
  * Memory grows with the number of clients, not with that of lines.
  */
-export class Replay {
+export class Replay implements LineSink {
   lines = 0
   unreadable = 0
   firstUnreadable: LogPlace | undefined
   /** Lines that are not requests, or that `--only` leaves out. */
   skipped = 0
-  requests = 0
   /** Requests without a valid address, if the address is a part of the key. They share one client. */
   unknownAddresses = 0
   /** Requests that count by an address which may be a proxy's: see `--trust-proxy`. */
@@ -64,161 +47,83 @@ export class Replay {
   readonly leftOut = new LeftOut()
   outOfOrder = 0
   mostMsBack = 0
-  firstMs = Number.NaN
-  /** When the last request was decided. */
-  lastMs = Number.NaN
-  readonly clock = new Clock()
   readonly clients = new ClientTable()
-  readonly histogram: Histogram
-  readonly limits: readonly LimitReplay[]
-  readonly windows: WindowCounts | undefined
+  readonly decisions: Decisions
+  readonly repeatedHours = new RepeatedHours()
   readonly #settings: ReplaySettings
   readonly #identityOf: (request: LoggedRequest) => string
   readonly #needsFields: boolean
-  readonly #formats: LineFormats
-  readonly #request = emptyRequest()
-  #held: Held | undefined
+  readonly #window: SortWindow
 
   constructor(settings: ReplaySettings) {
     this.#settings = settings
-    this.#formats = lineFormats(settings.format)
     this.#identityOf = loggedIdentity(settings.keys, (doubt) => {
       if (doubt === 'unknown') this.unknownAddresses++
       else if (settings.isProxy === undefined) this.privateAddresses++
     })
     this.#needsFields = settings.keys.some((part) => typeof part === 'object')
-    this.limits = settings.policies.map((policy) => new LimitReplay(policy))
-    this.histogram = new Histogram(this.limits.length)
-    this.windows = settings.suggest && new WindowCounts(settings.suggest.windowMs, settings.suggest.startsAt)
+    this.decisions = new Decisions(settings)
+    this.#window = new SortWindow((timeMs, client) => this.decisions.decide(timeMs, client))
   }
 
-  /** Replays one input, after those before it. `onRead` gets how many bytes were read of it. */
-  async readFile(path: string, onRead: (bytes: number) => void): Promise<void> {
-    const file = new FileCheck(nameOf(path), this.clock, this.#formats.help)
-    const prefix = new LinePrefix(
-      (text) => this.#score(text),
-      (lines) => this.#learn(lines.map(unindented), file),
-      (text, isTooLong) => this.#addLine(text, file, isTooLong),
-    )
-    const splitter = new LineSplitter((line) => prefix.push(line))
-    await readLog(path, (chunk) => splitter.push(chunk), onRead)
-    splitter.end()
-    prefix.end()
-    if (!this.clock.isStarted) this.end() // the only request so far: the next log must not be older
-    file.end()
+  /** Replays logs. `onRead` gets how many bytes were read of one. */
+  async readAll(paths: readonly string[], onRead: (bytes: number) => void): Promise<void> {
+    const inputs = paths.map((path) => this.#open(path, onRead))
+    await readSideBySide(inputs, (timeMs) => this.#window.release(timeMs - MAX_LATE_MS))
   }
 
-  /** Learns what the lines of a file have in common, by the first of them. */
-  #learn(lines: readonly string[], file: FileCheck): void {
-    this.#formats.learn(lines)
-    if (this.#settings.isProxy !== undefined) file.isProxy = this.#settings.isProxy
-    else file.isProxy = learnProxies(lines.flatMap((line) => this.#addressesOf(line)))
+  #open(path: string, onRead: (bytes: number) => void): LogInput {
+    let newestMs = () => Number.NEGATIVE_INFINITY
+    const createReader = (hours: RepeatedHours) => {
+      const clock = new LocalClock(
+        this.#settings.timeZone,
+        () => newestMs(),
+        (localMs) => hours.add(localMs),
+      )
+      return lineFormats(this.#settings, (localMs) => clock.toUtc(localMs))
+    }
+    const reader = createReader(this.repeatedHours)
+    const file = new FileCheck(nameOf(path), reader.help, this.#settings.needs)
+    newestMs = () => file.newestMs
+    return new LogInput(file, readLog(path, onRead), [reader, createReader(new RepeatedHours())], this)
   }
 
-  #addressesOf(line: string): Pick<LoggedRequest, 'address' | 'forwarded'>[] {
-    if (this.#formats.read(line, this.#request) !== 'request') return []
-    const { address, forwarded } = this.#request
-    return [{ address, forwarded }]
-  }
-
-  #addLine(line: string | undefined, file: FileCheck, isTooLong: boolean): void {
+  onLine(): void {
     this.lines++
-    file.lines++
-    const text = line === undefined ? undefined : unindented(line)
-    const kind = text === '' ? 'other' : this.#read(text)
-    if (kind === 'unreadable') {
-      this.#countUnreadable({ file, line: file.lines }, isTooLong ? 'tooLong' : 'unknownFormat')
-      file.countUnreadable(text)
-      return
-    }
-    if (text === '') file.blank++
-    else file.readable++
-    if (kind === 'other') this.#skip(text === '' ? 'blank' : 'noRequest')
-    else {
-      this.firstRequest ??= this.#understand(text ?? '', file)
-      this.addRequest(this.#request, file)
-    }
   }
 
-  #read(text: string | undefined): LineKind {
-    return text === undefined ? 'unreadable' : this.#formats.read(text, this.#request)
+  onSample(requests: readonly Pick<LoggedRequest, 'address' | 'forwarded'>[], file: FileCheck): void {
+    file.isProxy = this.#settings.isProxy ?? learnProxies(requests)
   }
 
-  #understand(text: string, { name, lines, isProxy }: FileCheck): LogPlace & Understood {
-    const sources = this.#formats.sources(text, this.#request)
-    return { file: name, line: lines, ...understood(this.#request, sources, isProxy) }
+  onFirst(request: LoggedRequest, sources: FieldSources, { name, lines, isProxy }: FileCheck): void {
+    this.firstRequest ??= { file: name, line: lines, ...understood(request, sources, isProxy) }
   }
 
-  /** Returns how sure it is that a request begins where a text does: an address says more than a name. */
-  #score(text: string): number {
-    if (this.#read(unindented(text)) !== 'request') return 0
-    return parseAddress(this.#request.address) === undefined || NO_USER.test(text) ? 1 : BEST_SCORE
-  }
-
-  /**
-   * Returns whether every limit allows a request; `undefined` if none applies, or if it is held: a time
-   * far ahead, and the first of all, count once the next request is not before them, so that one wrong time
-   * does not stop the clock.
-   */
-  addRequest(request: LoggedRequest, file: FileCheck): boolean | undefined {
-    const held = this.#held
-    this.#held = undefined
-    if (held !== undefined) {
-      const maxBackMs = this.clock.isStarted ? MAX_STEP_BACK_MS : MAX_JUMP_MS
-      if (request.timeMs >= held.request.timeMs - maxBackMs) this.#decide(held)
-      else this.#countUnreadable(held, 'unconfirmedTime')
-    }
-    const isSecond = held !== undefined && !this.clock.isStarted // what one wrong line came before
-    if (isSecond || request.timeMs - this.clock.newestMs <= MAX_JUMP_MS)
-      return this.#decide({ request, file, line: file.lines })
-    this.#held = { request: { ...request }, file, line: file.lines }
-    return undefined
-  }
-
-  /** Decides a request that is still held, as the last one of all. */
-  end(): void {
-    if (this.#held !== undefined) this.#decide(this.#held)
-    this.#held = undefined
-  }
-
-  #skip(reason: Reason): void {
+  onOther(reason: Reason): void {
     this.skipped++
     this.leftOut.count(reason)
   }
 
-  #countUnreadable({ file, line }: Pick<Held, 'file' | 'line'>, reason: Reason): void {
+  onUnreadable({ name }: FileCheck, line: number, reason: Reason): void {
     this.unreadable++
     this.leftOut.count(reason)
-    this.firstUnreadable ??= { file: file.name, line }
+    this.firstUnreadable ??= { file: name, line }
   }
 
-  #decide({ request, file, line }: Held): boolean | undefined {
-    this.#moveClock(request.timeMs, file, line)
+  onRequest(request: LoggedRequest, msBack: number, file: FileCheck, line: number): void {
+    if (msBack > 0) {
+      this.outOfOrder++
+      this.mostMsBack = Math.max(this.mostMsBack, msBack)
+    }
     if (!this.#settings.isWanted(request)) {
-      this.#skip('otherRoute')
-      return undefined
+      this.onOther('otherRoute')
+      return
     }
     if (request.forwarded !== undefined) this.#chooseClient(request, file)
-    if (this.#needsFields && request.fields === undefined) {
+    if (this.#needsFields && request.fields === undefined)
       throw new InputError(`${file.name}, line ${line}: --key field:NAME requires JSON lines`)
-    }
-    const nowMs = this.clock.newestMs
-    if (this.requests === 0) this.firstMs = nowMs
-    this.lastMs = nowMs
-    this.requests++
-    const id = this.clients.idOf(this.#identityOf(request))
-    this.windows?.add(id, nowMs)
-    this.histogram.add(nowMs)
-    let isAllowed = true
-    let index = 0
-    for (const limit of this.limits) {
-      if (!limit.decide(id, nowMs)) {
-        isAllowed = false
-        this.histogram.addDenial(index)
-      }
-      index++
-    }
-    return isAllowed
+    this.#window.add(request.timeMs, this.clients.idOf(this.#identityOf(request)))
   }
 
   /** Puts the client's address in place of a proxy's. */
@@ -229,17 +134,4 @@ export class Replay {
     request.address = client
     request.forwarded = undefined
   }
-
-  #moveClock(timeMs: number, file: FileCheck, line: number): void {
-    const msBack = this.clock.advance(timeMs, file.name, line)
-    file.countRequest(timeMs, msBack, line)
-    if (msBack === 0) return
-    this.outOfOrder++
-    this.mostMsBack = Math.max(this.mostMsBack, msBack)
-  }
-}
-
-/** JSON lines may be indented. */
-function unindented(line: string): string {
-  return line.charCodeAt(0) <= SPACE ? line.trimStart() : line
 }

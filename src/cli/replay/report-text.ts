@@ -1,8 +1,8 @@
 import { durationText } from '../../util/durations.js'
 import { count, percent, printable, row, timeText } from '../output.js'
 import { inputRows, understoodRows } from './input-rows.js'
-import type { LimitReport, Report, ReportBar } from './report.js'
-import { suggestionPairs } from './suggestions.js'
+import type { LimitReport, Report, ReportBar, SuggestionReport } from './report.js'
+import { type LimitPairs, suggestionPairs } from './suggestions.js'
 
 const BAR_WIDTH = 40
 const GAP = '  ...'
@@ -82,17 +82,34 @@ function clientLines(mostDenied: LimitReport['mostDenied']): string[] {
   ]
 }
 
-function suggestionLines(suggestions: NonNullable<Report['suggestions']>): string[] {
-  const { policy, windowMs } = suggestions
-  const head = `smallest limits in ${durationText(windowMs)} (${policy})`
-  const rows = suggestionPairs(suggestions).map(([ofRequests, ofClients]) => {
+function suggestionLines({ policy, windowMs, withoutLargest, ...all }: SuggestionReport): string[] {
+  const unit = durationText(windowMs)
+  const lines = [`smallest limits in ${unit} (${policy})`, ...pairLines(all)]
+  if (withoutLargest === undefined) return lines
+  const { largest, largestClients } = withoutLargest
+  const width = Math.max(...largest.map(({ client }) => printable(client).length))
+  const more = largestClients - largest.length
+  return [
+    ...lines,
+    '',
+    `the same without ${largestClients === 1 ? 'the largest client' : `the ${count(largestClients)} largest clients`}`,
+    ...pairLines(withoutLargest),
+    '',
+    `  set apart${' '.repeat(Math.max(0, width - 9))}  most in ${unit}`,
+    ...largest.map(({ client, most }) => `  ${printable(client).padEnd(Math.max(9, width))}  ${count(most)}`),
+    ...(more === 0 ? [] : [`  and ${count(more)} others`]),
+  ]
+}
+
+function pairLines(pairs: LimitPairs): string[] {
+  const rows = suggestionPairs(pairs).map(([ofRequests, ofClients]) => {
     return `  ${cells(
       `${100 * ofRequests.share} %`,
       `${count(ofRequests.limit)} (denies ${count(ofRequests.denied)})`,
       `${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
     )}`
   })
-  return [head, `  ${cells('deny at most', 'of requests', 'of clients')}`, ...rows]
+  return [`  ${cells('deny at most', 'of requests', 'of clients')}`, ...rows]
 }
 
 function cells(first: string, ...others: readonly string[]): string {

@@ -1,10 +1,11 @@
 import { isoTime } from '../output.js'
 import type { ReplaySettings } from './arguments.js'
+import type { ClientTable } from './client-table.js'
 import { identityName } from './identity.js'
 import type { ReasonCounts } from './left-out.js'
 import type { LimitReplay } from './limit-replay.js'
 import type { LogPlace, Replay } from './replay.js'
-import type { Suggestion } from './suggestions.js'
+import type { LimitPairs, Suggestions } from './suggestions.js'
 import type { Understood } from './understood.js'
 
 const SHOWN_CLIENTS = 10
@@ -23,8 +24,15 @@ export interface Report {
   readonly skippedReasons: ReasonCounts
   /** How the first line that is a request was understood. */
   readonly firstRequest: (LogPlace & Understood) | null
-  /** Requests that were logged after a later one, and by how much at most. */
-  readonly outOfOrder: { readonly lines: number; readonly mostMs: number }
+  /**
+   * Requests that were logged after a later one, and by how much at most. They are sorted, but `late` of all
+   * requests came too late for that, and are decided later than they were sent.
+   */
+  readonly outOfOrder: { readonly lines: number; readonly mostMs: number; readonly late: number }
+  /** The hours that clocks show twice, of times without a zone: the date and hour, and the requests in both. */
+  readonly repeatedHours: readonly { readonly hour: string; readonly requests: number }[]
+  /** The zone of times that name none. */
+  readonly timeZone: string
   readonly requests: number
   /** Requests without an address, if the address identifies clients: they count as one. */
   readonly unknownAddresses: number
@@ -44,12 +52,21 @@ export interface Report {
     readonly bars: readonly ReportBar[]
   }
   /** With `--suggest`. */
-  readonly suggestions?: {
-    readonly policy: 'fixed-window' | 'first-request'
-    readonly windowMs: number
-    readonly requests: readonly Suggestion[]
-    readonly clients: readonly Suggestion[]
-  }
+  readonly suggestions?: SuggestionReport
+}
+
+export interface SuggestionReport extends LimitPairs {
+  readonly policy: 'fixed-window' | 'first-request'
+  readonly windowMs: number
+  /** If a few clients are far above all others. */
+  readonly withoutLargest?: WithoutLargest
+}
+
+export interface WithoutLargest extends LimitPairs {
+  /** How many clients are set apart. */
+  readonly largestClients: number
+  /** Some of them, with the requests in their busiest window. */
+  readonly largest: readonly { readonly client: string; readonly most: number }[]
 }
 
 export interface ReportBar {
@@ -78,10 +95,11 @@ export interface LimitReport {
 }
 
 /** Returns what a replay found. Ends its counts. */
-export function reportOf(replay: Replay, { suggest, keyText }: ReplaySettings): Report {
-  const { histogram, limits } = replay
+export function reportOf(replay: Replay, settings: ReplaySettings): Report {
+  const { decisions, clients } = replay
+  const { histogram, limits, requests } = decisions
   const bars = histogram.bars().map(({ atMs, ...counts }) => ({ at: isoTime(atMs) ?? '', ...counts }))
-  const suggestions = replay.windows?.suggest(replay.clients.size)
+  const suggestions = suggestionReport(replay, settings)
   return {
     lines: replay.lines,
     unreadable: {
@@ -92,29 +110,57 @@ export function reportOf(replay: Replay, { suggest, keyText }: ReplaySettings): 
     skipped: replay.skipped,
     skippedReasons: replay.leftOut.skipped,
     firstRequest: replay.firstRequest ?? null,
-    outOfOrder: { lines: replay.outOfOrder, mostMs: replay.mostMsBack },
-    requests: replay.requests,
+    outOfOrder: { lines: replay.outOfOrder, mostMs: replay.mostMsBack, late: decisions.late },
+    repeatedHours: replay.repeatedHours.list().map(({ startsAtMs, requests }) => ({
+      hour: new Date(startsAtMs).toISOString().slice(0, 16),
+      requests,
+    })),
+    timeZone: settings.timeZone.name,
+    requests,
     unknownAddresses: replay.unknownAddresses,
     privateAddresses: replay.privateAddresses,
     forwarded: { requests: replay.forwarded, ignored: replay.forwardedIgnored },
-    clients: replay.clients.size,
-    key: keyText,
-    from: isoTime(replay.firstMs),
-    to: replay.requests === 0 ? null : isoTime(replay.lastMs),
+    clients: clients.size,
+    key: settings.keyText,
+    from: isoTime(decisions.firstMs),
+    to: isoTime(decisions.lastMs),
     limits: limits.map((limit) => limitReport(limit, replay)),
     histogram: { widthMs: histogram.widthMs, bars },
-    ...(suggest &&
-      suggestions && {
-        suggestions: {
-          policy: suggest.startsAt === 'clock' ? 'fixed-window' : 'first-request',
-          windowMs: suggest.windowMs,
-          ...suggestions,
-        },
-      }),
+    ...(suggestions && { suggestions }),
   }
 }
 
-function limitReport(limit: LimitReplay, { requests, clients }: Replay): LimitReport {
+function suggestionReport(
+  { decisions, clients }: Replay,
+  { suggest }: ReplaySettings,
+): SuggestionReport | undefined {
+  const found: Suggestions | undefined = decisions.windows?.suggest(clients.size)
+  if (suggest === undefined || found === undefined) return undefined
+  const { requests, clients: ofClients, apart } = found
+  return {
+    policy: suggest.startsAt === 'clock' ? 'fixed-window' : 'first-request',
+    windowMs: suggest.windowMs,
+    requests,
+    clients: ofClients,
+    ...(apart && { withoutLargest: withoutLargest(apart, clients) }),
+  }
+}
+
+function withoutLargest(
+  { largest, requests, clients }: NonNullable<Suggestions['apart']>,
+  table: ClientTable,
+): WithoutLargest {
+  const shown = largest.slice(0, SHOWN_CLIENTS)
+  const names = table.identitiesOf(new Set(shown.map(({ id }) => id)))
+  return {
+    largestClients: largest.length,
+    largest: shown.map(({ id, most }) => ({ client: identityName(names.get(id) ?? ''), most })),
+    requests,
+    clients,
+  }
+}
+
+function limitReport(limit: LimitReplay, { decisions, clients }: Replay): LimitReport {
   const { policy } = limit
   const most = limit.mostDenied(clients.size, SHOWN_CLIENTS)
   const names = clients.identitiesOf(new Set(most.map(({ id }) => id)))
@@ -124,7 +170,7 @@ function limitReport(limit: LimitReplay, { requests, clients }: Replay): LimitRe
     windowMs: policy.windowMs,
     denied: {
       requests: limit.denied,
-      requestShare: shareOf(limit.denied, requests),
+      requestShare: shareOf(limit.denied, decisions.requests),
       clients: limit.deniedClients,
       clientShare: shareOf(limit.deniedClients, clients.size),
       firstAt: isoTime(limit.firstDeniedMs),

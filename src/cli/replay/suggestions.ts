@@ -1,9 +1,14 @@
 import { ClientNumbers } from './client-table.js'
+import { CountTable } from './count-table.js'
+import { apartFrom } from './set-apart.js'
 
-/** Where a client's numbers lie: its window and the requests in it, and the most requests in any window. */
+/**
+ * Where a client's numbers lie: its window and the requests in it, the most requests in any window, and all.
+ */
 const WINDOW = 0
 const COUNT = 1
 const MOST = 2
+const TOTAL = 3
 
 /** The shares that a suggested limit may deny. */
 const SHARES = [0, 0.001, 0.01]
@@ -16,16 +21,29 @@ export interface Suggestion {
   readonly denied: number
 }
 
-export interface Suggestions {
+/** The smallest limits for all clients, and for all but the largest ones. */
+export interface Suggestions extends LimitPairs {
+  /** The clients whose busiest window is far above that of all others, and the limits without them. */
+  readonly apart?: LimitPairs & { readonly largest: readonly LargeClient[] }
+}
+
+/** Suggestions for each share, of requests and of clients. */
+export interface LimitPairs {
   readonly requests: readonly Suggestion[]
   readonly clients: readonly Suggestion[]
+}
+
+/** A client, by its number, with the requests in its busiest window. */
+export interface LargeClient {
+  readonly id: number
+  readonly most: number
 }
 
 /** Returns two suggestions for each share: one for requests, and one for clients. */
 export function suggestionPairs({
   requests,
   clients,
-}: Suggestions): readonly (readonly [ofRequests: Suggestion, ofClients: Suggestion])[] {
+}: LimitPairs): readonly (readonly [ofRequests: Suggestion, ofClients: Suggestion])[] {
   return requests.flatMap((ofRequests, i) => {
     const ofClients = clients[i]
     return ofClients === undefined ? [] : [[ofRequests, ofClients] as const]
@@ -35,18 +53,18 @@ export function suggestionPairs({
 /**
  * Counts the requests of each client in each window of a fixed length. A limit L denies c - L of the c
  * requests in a window, whatever it did before, so these counts give what every limit would deny. Memory:
- * three numbers for each client, and one for each distinct count, of which n requests have at most √(2n).
+ * four numbers for each client, and one for each client and distinct count, up to a bound.
  */
 export class WindowCounts {
   readonly #windowMs: number
   readonly #startsAt: 'clock' | 'first-request'
-  readonly #numbers = new ClientNumbers(3)
-  /** How many windows had this many requests. */
-  readonly #windowsByCount = new Map<number, number>()
+  readonly #numbers = new ClientNumbers(4)
+  readonly #windows: CountTable
 
-  constructor(windowMs: number, startsAt: 'clock' | 'first-request') {
+  constructor(windowMs: number, startsAt: 'clock' | 'first-request', maxCounts?: number) {
     this.#windowMs = windowMs
     this.#startsAt = startsAt
+    this.#windows = new CountTable(maxCounts)
   }
 
   /** Counts a request. `nowMs` never goes back. */
@@ -56,10 +74,11 @@ export class WindowCounts {
     const lastWindow = page[at + WINDOW] ?? 0
     const lastCount = page[at + COUNT] ?? 0
     const window = this.#windowAt(nowMs, lastWindow, lastCount)
-    if (window !== lastWindow) this.#countWindow(lastCount)
+    if (window !== lastWindow) this.#windows.add(id, lastCount)
     const count = window === lastWindow ? lastCount + 1 : 1
     page[at + WINDOW] = window
     page[at + COUNT] = count
+    page[at + TOTAL] = (page[at + TOTAL] ?? 0) + 1
     if (count > (page[at + MOST] ?? 0)) page[at + MOST] = count
   }
 
@@ -74,28 +93,54 @@ export class WindowCounts {
     return this.#numbers.get(id, MOST)
   }
 
-  #countWindow(count: number): void {
-    if (count > 0) this.#windowsByCount.set(count, (this.#windowsByCount.get(count) ?? 0) + 1)
-  }
-
   /** Returns the smallest limits for the first `clients` clients. Ends the count. */
   suggest(clients: number): Suggestions {
     const clientsByMost = new Map<number, number>()
     for (let id = 0; id < clients; id++) {
-      this.#countWindow(this.#numbers.get(id, COUNT))
-      const most = this.#numbers.get(id, MOST)
-      clientsByMost.set(most, (clientsByMost.get(most) ?? 0) + 1)
+      this.#windows.add(id, this.#numbers.get(id, COUNT))
+      addTo(clientsByMost, this.#numbers.get(id, MOST))
     }
-    const requests = sumOf(this.#windowsByCount, (count) => count)
-    const deniedRequests = (limit: number) =>
-      sumOf(this.#windowsByCount, (count) => Math.max(0, count - limit))
+    const bound = apartFrom(clientsByMost)
+    const all = this.#limitsBelow(Number.POSITIVE_INFINITY, clients)
+    if (bound === Number.POSITIVE_INFINITY) return all
+    return { ...all, apart: { ...this.#limitsBelow(bound, clients), largest: this.#largest(bound, clients) } }
+  }
+
+  /** Returns the smallest limits for the clients of which no window has so many requests. */
+  #limitsBelow(bound: number, clients: number): LimitPairs {
+    const isBelow = (id: number) => this.#numbers.get(id, MOST) < bound
+    const clientsByMost = new Map<number, number>()
+    let requests = 0
+    let count = 0
+    for (let id = 0; id < clients; id++) {
+      if (!isBelow(id)) continue
+      requests += this.#numbers.get(id, TOTAL)
+      count++
+      addTo(clientsByMost, this.#numbers.get(id, MOST))
+    }
+    const windows = this.#windows.windowsByCount(isBelow)
+    const deniedRequests = (limit: number) => sumOf(windows, (each) => Math.max(0, each - limit))
     const deniedClients = (limit: number) => sumOf(clientsByMost, (most) => (most > limit ? 1 : 0))
     const largest = Math.max(1, ...clientsByMost.keys())
+    const smallest = Math.min(largest, this.#windows.minCount)
     return {
-      requests: SHARES.map((share) => smallestLimit(share, requests, largest, deniedRequests)),
-      clients: SHARES.map((share) => smallestLimit(share, clients, largest, deniedClients)),
+      requests: SHARES.map((share) => smallestLimit(share, requests, [smallest, largest], deniedRequests)),
+      clients: SHARES.map((share) => smallestLimit(share, count, [1, largest], deniedClients)),
     }
   }
+
+  #largest(bound: number, clients: number): LargeClient[] {
+    const found: LargeClient[] = []
+    for (let id = 0; id < clients; id++) {
+      const most = this.#numbers.get(id, MOST)
+      if (most >= bound) found.push({ id, most })
+    }
+    return found.sort((a, b) => b.most - a.most || a.id - b.id)
+  }
+}
+
+function addTo(counts: Map<number, number>, value: number): void {
+  counts.set(value, (counts.get(value) ?? 0) + 1)
 }
 
 function sumOf(counts: ReadonlyMap<number, number>, weightOf: (value: number) => number): number {
@@ -104,15 +149,15 @@ function sumOf(counts: ReadonlyMap<number, number>, weightOf: (value: number) =>
   return sum
 }
 
-/** Searches the limits from 1 to `largest`, which denies nothing: `deniedBy` never grows with the limit. */
+/** Searches limits, of which the last denies nothing: `deniedBy` never grows with the limit. */
 function smallestLimit(
   share: number,
   total: number,
-  largest: number,
+  [first, last]: readonly [number, number],
   deniedBy: (limit: number) => number,
 ): Suggestion {
-  let low = 1
-  let high = largest
+  let low = first
+  let high = last
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
     if (deniedBy(middle) <= share * total) high = middle

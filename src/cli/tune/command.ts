@@ -12,7 +12,7 @@ export const TUNE_HELP = `Usage: headgate tune <log>... --window <time> [options
 Proposes a limit from what the clients in access logs asked for. Sets clients apart whose demand is out of all
 proportion, such as scrapers, and names those that the limit would deny.
 
-Reads the same logs as headgate replay. Name the oldest log first. - is standard input.
+Reads the same logs as headgate replay, in any order. - is standard input.
 
   --window <time>   the window of the limit, such as 10s, 1m or 24h
   --limit <n>       the limit in force, which may be kept, raised or lowered

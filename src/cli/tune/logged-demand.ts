@@ -16,7 +16,8 @@ interface SamePeak {
  * entry for each of the largest clients, and for each distinct peak below them.
  */
 export function loggedDemand(replay: Replay, windowMs: number, limit: number | undefined): LimitDemand {
-  const { clients, windows, firstMs, lastMs } = replay
+  const { clients, decisions } = replay
+  const { windows, firstMs, lastMs } = decisions
   const peakOf = (id: number) => windows?.mostOf(id) ?? 0
   const byPeak = groupByPeak(clients.size, peakOf)
   const named = namedPeaks(byPeak)

@@ -30,7 +30,7 @@ describe('--html', () => {
     expect(page).toMatch(
       /<td class="">3<\/td><td class="number">1 \(25.00 %\)<\/td><td class="number">1 \(100.00 %\)/,
     )
-    expect(page).toContain('<dt>out of order</dt><dd>1, by up to 1 s</dd>')
+    expect(page).toContain('<dt>out of order</dt><dd>1, by up to 1 s: sorted</dd>')
     expect(page).toContain('<caption>Smallest limits in 1m (fixed-window)</caption>')
     expect(page).toMatch(/<td class="">0.1 %<\/td><td class="number">4 \(denies 0\)<\/td>/)
     expect(page).toContain('<h2 id="limit-1">2 in 1m (fixed-window)</h2>')

@@ -14,7 +14,7 @@ describe('the report', () => {
     expect(text).toBe(`lines         106
 unreadable    1, the first is line 103 of people.log (1 in no known format)
 skipped       1 (1 without a request line)
-out of order  58, by up to 2 s
+out of order  58, by up to 2 s: sorted
 requests      104, 2026-11-24 03:00:20Z to 2026-11-24 03:00:24Z
 no address    1 requests, which count as one client
 clients       14, by ip
@@ -35,10 +35,10 @@ denied        78 of 104 requests (75.00 %)
 when          2026-11-24 03:00:20Z to 2026-11-24 03:00:22Z
 
   denied in each 1s
-  2026-11-24 03:00:20Z  #                                         1 of 3
-  2026-11-24 03:00:21Z  ##                                        2 of 4
-  2026-11-24 03:00:22Z  ########################################  75 of 95
-  2026-11-24 03:00:23Z                                            0 of 0
+  2026-11-24 03:00:20Z  ##############################            22 of 30
+  2026-11-24 03:00:21Z  ###################################       26 of 34
+  2026-11-24 03:00:22Z  ########################################  30 of 38
+  2026-11-24 03:00:23Z                                            0 of 1
   ...
 
   denied most
@@ -86,7 +86,9 @@ smallest limits in 1m (fixed-window)
         method: { value: 'GET', from: 'field 5' },
         path: { value: '/', from: 'field 5' },
       },
-      outOfOrder: { lines: 0, mostMs: 0 },
+      outOfOrder: { lines: 0, mostMs: 0, late: 0 },
+      repeatedHours: [],
+      timeZone: 'UTC',
       requests: 5,
       unknownAddresses: 0,
       privateAddresses: 0,

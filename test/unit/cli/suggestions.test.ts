@@ -36,3 +36,34 @@ test.each(['clock', 'first-request'] as const)(
     )
   },
 )
+
+const apartRequests = fc.array(fc.tuple(fc.nat(39), fc.nat(3000)), { minLength: 100, maxLength: 300 })
+
+test.each([
+  ['with all counts', undefined],
+  ['with few of them', 8],
+])('without the largest clients, a suggested limit denies what it says, %s', (_, maxCounts) => {
+  fc.assert(
+    fc.property(apartRequests, fc.integer({ min: 60, max: 200 }), (drawn, flood) => {
+      const counts = new WindowCounts(1000, 'clock', maxCounts)
+      const every = Array.from({ length: 40 }, (_each, id): [number, number] => [id, 0])
+      const requests = [
+        ...every,
+        ...drawn,
+        ...Array.from({ length: flood }, (): [number, number] => [0, 1500]),
+      ]
+      requests.sort(([, a], [, b]) => a - b)
+      for (const [id, atMs] of requests) counts.add(id, 1e12 + atMs)
+      const { apart } = counts.suggest(40)
+      const ids = apart?.largest.map(({ id }) => id) ?? []
+      expect(ids[0]).toBe(0)
+      const others = requests.filter(([id]) => !ids.includes(id))
+      for (const { limit, denied } of apart?.requests ?? []) {
+        const replay = new LimitReplay(fixedWindow({ limit, window: 1000 }))
+        for (const [id, atMs] of others) replay.decide(id, 1e12 + atMs)
+        expect(denied).toBe(replay.denied)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})

@@ -2,6 +2,7 @@ import { accessTimeParser } from '../access-time.js'
 import { endsWithAddress } from '../client-address.js'
 import { closingQuote, unescaped, userOf } from '../line-fields.js'
 import type { FieldSources, LineReader } from '../line-reader.js'
+import type { ToUtc } from '../log-time.js'
 import { isLoggedClient } from '../logged-client.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from '../request-line.js'
 import type { Template, TemplatePart } from './template.js'
@@ -23,14 +24,15 @@ const CHARACTERS_PER_UNIT = 64
 export class TemplateReader implements LineReader {
   readonly #parts: readonly MatchedPart[]
   readonly #isAmbiguous: boolean
-  readonly #parseTime = accessTimeParser()
+  readonly #parseTime: (text: string) => number
   readonly #texts: string[] = []
   #isGreedy = false
   #work = 0
   #furthest = 0
 
-  constructor(template: Template) {
+  constructor(template: Template, toUtc?: ToUtc) {
     this.#parts = partsToMatch(template)
+    this.#parseTime = accessTimeParser(toUtc)
     this.#isAmbiguous = this.#parts.some(({ role, isQuoted }) => role === 'forwarded' && !isQuoted)
   }
 

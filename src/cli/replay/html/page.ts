@@ -1,8 +1,8 @@
 import { durationText } from '../../../util/durations.js'
 import { count, percent, printable, timeText } from '../../output.js'
 import { type InputRow, inputRows, understoodRows } from '../input-rows.js'
-import type { LimitReport, Report } from '../report.js'
-import { suggestionPairs } from '../suggestions.js'
+import type { LimitReport, Report, SuggestionReport, WithoutLargest } from '../report.js'
+import { type LimitPairs, suggestionPairs } from '../suggestions.js'
 import { barChart } from './chart.js'
 import { html, type Markup } from './markup.js'
 import { STYLE } from './style.js'
@@ -93,17 +93,32 @@ ${histogram.bars.length === 0 ? [] : barChart(histogram, undefined, title)}
 </section>`
 }
 
-function suggestionSection(suggestions: NonNullable<Report['suggestions']>): Markup {
-  const { policy, windowMs } = suggestions
+function suggestionSection({ policy, windowMs, withoutLargest, ...all }: SuggestionReport): Markup {
   const title = `Smallest limits in ${durationText(windowMs)} (${policy})`
-  const rows = suggestionPairs(suggestions).map(([ofRequests, ofClients]) => {
-    return [
-      html`${100 * ofRequests.share} %`,
-      html`${count(ofRequests.limit)} (denies ${count(ofRequests.denied)})`,
-      html`${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
-    ]
-  })
-  return html`<section>${table(title, ['deny at most', 'of requests', 'of clients'], rows)}</section>`
+  return html`<section>${pairTable(title, all)}
+${withoutLargest === undefined ? [] : withoutLargestTables(title, withoutLargest, windowMs)}</section>`
+}
+
+function withoutLargestTables(
+  title: string,
+  { largest, largestClients, ...pairs }: WithoutLargest,
+  windowMs: number,
+): Markup {
+  const rows = largest.map(({ client, most }) => [
+    html`<bdi>${printable(client)}</bdi>`,
+    html`${count(most)}`,
+  ])
+  return html`${pairTable(`${title}, without the largest clients`, pairs)}
+${table(`${count(largestClients)} set apart`, ['client', `most in ${durationText(windowMs)}`], rows)}`
+}
+
+function pairTable(title: string, pairs: LimitPairs): Markup {
+  const rows = suggestionPairs(pairs).map(([ofRequests, ofClients]) => [
+    html`${100 * ofRequests.share} %`,
+    html`${count(ofRequests.limit)} (denies ${count(ofRequests.denied)})`,
+    html`${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
+  ])
+  return table(title, ['deny at most', 'of requests', 'of clients'], rows)
 }
 
 /** Returns a table whose columns but the first are figures. */
