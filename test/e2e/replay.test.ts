@@ -145,7 +145,7 @@ describe('the report', () => {
       firstRequest: expect.objectContaining({ file: 'access.log', line: 1 }),
       outOfOrder: { lines: 0, mostMs: 0, late: 0 },
       repeatedHours: [],
-      timeZone: 'UTC',
+      timeZone: null,
       requests: 6,
       unknownAddresses: 0,
       privateAddresses: 0,

@@ -36,7 +36,8 @@ export class FileCheck {
   #late = 0
   /** The first late line, and the one with the newest time then. */
   #firstLate = ''
-  /** The first line that is no request, and the first of all. */
+  /** The first line that cannot be read, the first that is no request, and the first of all. */
+  #firstUnreadable: string | undefined
   #firstOther: string | undefined
   #first: string | undefined
   readonly #help: LineHelp
@@ -49,7 +50,7 @@ export class FileCheck {
   }
 
   countUnreadable(text: string | undefined): void {
-    this.#firstOther ??= text
+    this.#firstUnreadable ??= text ?? ''
     if (this.lines === LINES_TRIED && this.readable === 0) this.#throwNoLog()
   }
 
@@ -84,8 +85,8 @@ export class FileCheck {
   }
 
   end(): void {
-    if (this.lines > this.blank && this.readable === 0) this.#throwNoLog()
-    if (this.#requests === 0 && this.#firstOther?.startsWith('{')) this.#throwNoLog()
+    const hasOther = this.#firstUnreadable !== undefined || this.#firstOther?.startsWith('{')
+    if (this.#requests === 0 && hasOther) this.#throwNoLog()
     if (this.#requests > 0 && this.#missing.size > 0) this.#throwMissing()
     if (this.#late <= MAX_LATE || this.#late <= MAX_LATE_SHARE * this.#requests) return
     const problem = `${this.#late} of its ${this.#requests} requests are more than an hour older than an earlier one`
@@ -95,7 +96,7 @@ export class FileCheck {
 
   #throwNoLog(): never {
     const { formats, describe } = this.#help
-    const hint = this.#firstOther === undefined ? '' : describe(this.#firstOther)
+    const hint = describe(this.#firstUnreadable || this.#firstOther || '')
     const fix = hint || 'Lines may begin only with a prefix of syslog, journalctl, docker or kubectl'
     throw new InputError(
       `${this.name} is not an access log: none of its first ${this.lines} lines is in ${formats}. ${fix}`,

@@ -16,7 +16,7 @@ export function inputRows(report: Report): InputRow[] {
     ['unreadable', `${count(unreadable.lines)}${firstPlace}${reasonsText(unreadable.reasons)}`],
     ...rowIf(skipped, 'skipped', `${count(skipped)}${reasonsText(skippedReasons)}`),
     ...rowIf(outOfOrder.lines, 'out of order', outOfOrderText(outOfOrder)),
-    ...report.repeatedHours.map((each): InputRow => ['twice', repeatedText(each, report.timeZone)]),
+    ...zoneRows(report),
     ['requests', from === null ? '0' : `${count(requests)}, ${timeText(from)} to ${timeText(to)}`],
     ...addressRows(report),
     ['clients', `${count(report.clients)}, by ${report.key}`],
@@ -30,9 +30,14 @@ function outOfOrderText({ lines, mostMs, late }: Report['outOfOrder']): string {
   return `${found}: sorted, except ${count(late)}, which are too late and count when later ones do`
 }
 
-function repeatedText({ hour, requests }: Report['repeatedHours'][number], timeZone: string): string {
-  const which = `the hour from ${hour.replace('T', ' ')} in ${timeZone}, with ${count(requests)} requests`
-  return `${which}: each counts in the one nearer to the lines before`
+/** Returns how times without a zone were read, and which hours exist twice. */
+function zoneRows({ timeZone, repeatedHours }: Report): InputRow[] {
+  if (timeZone === null) return []
+  const hours = repeatedHours.map(({ hour, requests }): InputRow => {
+    const which = `the hour from ${hour.replace('T', ' ')}, with ${count(requests)} requests`
+    return ['twice', `${which}: each is in the one nearer to the lines before it`]
+  })
+  return [['time zone', `${timeZone}, for times that name none: see --time-zone`], ...hours]
 }
 
 function rowIf(number: number, name: string, text: string): InputRow[] {

@@ -10,6 +10,8 @@ export interface RepeatedHour {
 
 /** Counts the times in each hour that clocks show twice. */
 export class RepeatedHours {
+  /** Whether any time named no zone. */
+  hasLocalTimes = false
   readonly #hours = new Map<number, number>()
 
   add(localMs: number): void {

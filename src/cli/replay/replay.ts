@@ -80,7 +80,10 @@ export class Replay implements LineSink {
         () => newestMs(),
         (localMs) => hours.add(localMs),
       )
-      return lineFormats(this.#settings, (localMs) => clock.toUtc(localMs))
+      return lineFormats(this.#settings, (localMs) => {
+        hours.hasLocalTimes = true
+        return clock.toUtc(localMs)
+      })
     }
     const reader = createReader(this.repeatedHours)
     const file = new FileCheck(nameOf(path), reader.help, this.#settings.needs)

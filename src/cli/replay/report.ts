@@ -31,8 +31,8 @@ export interface Report {
   readonly outOfOrder: { readonly lines: number; readonly mostMs: number; readonly late: number }
   /** The hours that clocks show twice, of times without a zone: the date and hour, and the requests in both. */
   readonly repeatedHours: readonly { readonly hour: string; readonly requests: number }[]
-  /** The zone of times that name none. */
-  readonly timeZone: string
+  /** The zone in which times that name none are read; `null` if all name one. */
+  readonly timeZone: string | null
   readonly requests: number
   /** Requests without an address, if the address identifies clients: they count as one. */
   readonly unknownAddresses: number
@@ -115,7 +115,7 @@ export function reportOf(replay: Replay, settings: ReplaySettings): Report {
       hour: new Date(startsAtMs).toISOString().slice(0, 16),
       requests,
     })),
-    timeZone: settings.timeZone.name,
+    timeZone: replay.repeatedHours.hasLocalTimes ? settings.timeZone.name : null,
     requests,
     unknownAddresses: replay.unknownAddresses,
     privateAddresses: replay.privateAddresses,

@@ -1,7 +1,7 @@
 import { LocalClock } from '../../../src/cli/log/local-clock.js'
 import { readTimeZone } from '../../../src/util/time-zone.js'
-import { LIMIT, replayLog, useLogFolder } from './replay-logs.js'
-import { failureOf } from './run-command.js'
+import { LIMIT, replayLog, useLogFolder, write } from './replay-logs.js'
+import { failureOf, mustRun } from './run-command.js'
 
 useLogFolder()
 
@@ -110,4 +110,15 @@ test.each([
 ])('the zone %j is none', async (zone, message) => {
   const [code, text] = await failureOf('replay', 'x.log', ...LIMIT, '--time-zone', zone)
   expect([code, text]).toEqual([2, expect.stringContaining(message)])
+})
+
+test('the report says how times without a zone were read', async () => {
+  const file = write('twice.log', line('2026-10-25T02:30:00').repeat(2))
+  const text = await mustRun('replay', file, ...LIMIT, '--time-zone', 'Europe/Berlin')
+  expect(text).toContain(`
+time zone     Europe/Berlin, for times that name none: see --time-zone
+twice         the hour from 2026-10-25 02:00, with 2 requests: each is in the one nearer to the lines before it
+`)
+  const zoned = write('zoned.log', line('2026-10-25T02:30:00Z'))
+  expect(await mustRun('replay', zoned, ...LIMIT)).not.toContain('time zone')
 })

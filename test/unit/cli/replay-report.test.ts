@@ -88,7 +88,7 @@ smallest limits in 1m (fixed-window)
       },
       outOfOrder: { lines: 0, mostMs: 0, late: 0 },
       repeatedHours: [],
-      timeZone: 'UTC',
+      timeZone: null,
       requests: 5,
       unknownAddresses: 0,
       privateAddresses: 0,

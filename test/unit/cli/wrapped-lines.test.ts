@@ -228,3 +228,18 @@ test('lines of 4 MB in lines', () => {
     'unreadable',
   ])
 })
+
+test('a log without a single request is none if lines of it cannot be read', async () => {
+  write('header.log', '#Fields: date time c-ip\n2026-11-28 10:00:00\n')
+  write('responses.log', `${JSON.stringify({ time: START_MS, res: { statusCode: 200 }, who: 'x' })}\n`)
+  expect(await failureOf('replay', 'header.log', ...LIMIT)).toEqual([
+    1,
+    expect.stringContaining('header.log is not an access log: none of its first 2 lines is in the common'),
+  ])
+  expect(await failureOf('replay', 'responses.log', ...LIMIT)).toEqual([
+    1,
+    expect.stringContaining(
+      'The fields of its first line are: time, res.statusCode, who. Name them with --fields',
+    ),
+  ])
+})
