@@ -19,6 +19,8 @@ Reads the same logs as headgate replay, in any order. - is standard input.
   --key <keys>      what identifies a client: ip (default), user, path or field:NAME (in JSON lines), or
                     several, such as ip,path
   --only <route>    learn only from these requests, such as 'POST /login' or '/api/*'; may be repeated
+  --format <format> how lines are written, as in headgate replay
+  --trust-proxy <p> the proxies that forward clients' addresses, as in headgate replay
   --json            print one JSON object
 
 Exit codes: 0 done, 1 an input failed, 2 wrong arguments.

@@ -35,8 +35,8 @@ test('the commands of docs/tune.md have the right arguments', () => {
 })
 
 test('docs/tune.md and the help list the same options', () => {
-  const listed = Array.from(page.matchAll(/^\| `--(\w+)`/gm), ([, name]) => name)
-  expect(listed).toEqual(Array.from(TUNE_HELP.matchAll(/^ {2}--(\w+)/gm), ([, name]) => name))
+  const listed = Array.from(page.matchAll(/^\| `--([\w-]+)`/gm), ([, name]) => name)
+  expect(listed).toEqual(Array.from(TUNE_HELP.matchAll(/^ {2}--([\w-]+)/gm), ([, name]) => name))
   expect(listed.length).toBeGreaterThan(4)
 })
 
