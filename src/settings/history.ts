@@ -1,4 +1,5 @@
 import type { ChangedPart, SettingsChange } from '../limiter/settings-document.js'
+import { byteLengthOf } from '../platform.js'
 import { type Fields, isObject } from '../util/values.js'
 
 /** How many changes are kept. */
@@ -92,14 +93,9 @@ export function partsWithin(changes: readonly StoredChange[], maxBytes: number):
   return changes.map((change) => {
     if (change.parts === undefined) return change
     const text = JSON.stringify(change.parts)
-    leftBytes -= text.length > MAX_PARTS_LENGTH ? 0 : byteLength(text)
+    leftBytes -= text.length > MAX_PARTS_LENGTH ? 0 : byteLengthOf(text)
     if (text.length <= MAX_PARTS_LENGTH && leftBytes >= 0) return change
     const { parts: _parts, ...others } = change
     return others
   })
-}
-
-/** Returns how many bytes a text has in UTF-8. */
-export function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length
 }

@@ -1,17 +1,11 @@
 import type { ChangeNote, SettingsChange, SettingsDocument } from '../limiter/settings-document.js'
+import { byteLengthOf } from '../platform.js'
 import type { StoredDocument } from '../stores/documents.js'
 import { messageOf } from '../stores/store-error.js'
 import type { Steps } from '../util/slices.js'
 import { keyName, wrongOption } from '../util/validate.js'
 import { fieldsOf, isObject } from '../util/values.js'
-import {
-  byteLength,
-  type History,
-  historyAfter,
-  historyIn,
-  partsWithin,
-  type StoredChange,
-} from './history.js'
+import { type History, historyAfter, historyIn, partsWithin, type StoredChange } from './history.js'
 import { documentSteps } from './read-document.js'
 
 const OWNER = 'settings'
@@ -91,7 +85,7 @@ export function settingsAfter(
   const { changes, ...history } = historyAfter(before, change)
   const documentText = JSON.stringify(document)
   const bareText = JSON.stringify(partsWithin(changes, 0))
-  const roomBytes = MAX_LENGTH - byteLength(documentText) - byteLength(bareText) - ENVELOPE_LENGTH
+  const roomBytes = MAX_LENGTH - byteLengthOf(documentText) - byteLengthOf(bareText) - ENVELOPE_LENGTH
   const kept = partsWithin(changes, roomBytes)
   const rest = JSON.stringify({ changes: kept, ...history }).slice(1)
   const text = `{"document":${documentText},${rest}`

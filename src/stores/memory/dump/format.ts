@@ -1,3 +1,4 @@
+import { bytesOf } from '../../../platform.js'
 import { wrongUse } from '../../../util/validate.js'
 import { SLOT_BYTES } from '../page.js'
 
@@ -53,7 +54,7 @@ export function createDump(
   times: DumpTimes,
   json: string,
 ): Dump {
-  const text = new TextEncoder().encode(json)
+  const text = bytesOf(json)
   const textAt = HEADER_BYTES + STATE_BYTES * states + 8 * doubles
   const bytes = new Uint8Array(textAt + Math.ceil(text.length / 8) * 8).fill(0x20, textAt)
   bytes.set(text, textAt)
