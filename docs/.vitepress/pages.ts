@@ -83,6 +83,7 @@ export const GROUPS: readonly Group[] = [
       reliability: 'Reliability',
       'hot-keys': 'Hot keys',
       settings: 'Settings',
+      'settings-command': 'Settings from a shell',
       upgrading: 'Upgrading a running fleet',
       sizing: 'Sizing',
       observability: 'Logs, metrics and events',

@@ -5,6 +5,8 @@ import { InputError, PartialOutputError, UsageError } from './failures.js'
 import { blockCommand, inspectCommand, releaseCommand } from './keys/command.js'
 import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from './keys/help.js'
 import { REPLAY_HELP, replayCommand } from './replay/command.js'
+import { settingsCommand } from './settings/command.js'
+import { SETTINGS_HELP } from './settings/help.js'
 import { testStoreCommand } from './test-store/command.js'
 import { TEST_STORE_HELP } from './test-store/help.js'
 import { TUNE_HELP, tuneCommand } from './tune/command.js'
@@ -17,6 +19,7 @@ Commands:
   inspect     show what a store has of a client, and why the client is denied
   release     forget what a client has used, bans included
   block       ban a client for a while
+  settings    show and change the settings of running limiters
   test-store  test headgate's store contract against your own store
   version     print the version (also --version, -v)
 
@@ -35,6 +38,7 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
   inspect: { help: INSPECT_HELP, run: inspectCommand },
   release: { help: RELEASE_HELP, run: releaseCommand },
   block: { help: BLOCK_HELP, run: blockCommand },
+  settings: { help: SETTINGS_HELP, run: settingsCommand },
   'test-store': { help: TEST_STORE_HELP, run: testStoreCommand },
   version: { help: HELP, run: async () => `${packageVersion()}\n` },
   help: { help: HELP, run: async ([about = 'help']) => commandNamed(about).help },

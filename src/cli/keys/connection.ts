@@ -5,6 +5,7 @@ import { readPublishedLimits } from '../../pipe/published-limits.js'
 import { pipeTo } from '../../pipe/store-end.js'
 import type { Operation, ResultOf } from '../../stores/operation.js'
 import { SLOTS } from '../../stores/redis/key-slot.js'
+import type { Store } from '../../stores/store.js'
 import { messageOf } from '../../stores/store-error.js'
 import { TimeoutError, timeout } from '../../util/timeout.js'
 import { InputError } from '../failures.js'
@@ -13,6 +14,8 @@ import { type StoreAddress, withoutCredentials } from './store-url.js'
 
 /** A connection to a store. What fails rejects with an `InputError`. */
 export interface StoreConnection {
+  /** The store of headgate on this connection, whose own methods reject with its errors. */
+  readonly store: Store
   /** Sends a command of Redis. */
   send(...words: readonly string[]): Promise<unknown>
   /** Reads the bytes of a key, if it has any, and the time in milliseconds by the store's clock. */
@@ -96,6 +99,7 @@ async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise
   }
 
   return {
+    store,
     send: (...words) => run(driver.send(words)),
     readBytes: (key) => run(readBytes(key)),
     readLimits: (key) => run(readPublishedLimits(store.documents, key)),

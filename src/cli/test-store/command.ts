@@ -6,11 +6,11 @@ import { storeExactness } from '../../testing/exactness/store-exactness.js'
 import type { TestCase } from '../../testing/test-case.js'
 import { escapeUnprintable } from '../../util/printable.js'
 import { InputError, PartialOutputError } from '../failures.js'
+import { loadStore } from '../load-store.js'
 import { count, jsonText, printable, row } from '../output.js'
 import { showProgress } from '../progress.js'
 import { parseTestStoreArguments, type TestStoreSettings } from './arguments.js'
 import { conformanceSetup, type Usage } from './conformance-setup.js'
-import { loadStore } from './load-store.js'
 import { type CaseResult, runCases } from './run-cases.js'
 import { SCOPE, scopedStore } from './scoped-store.js'
 
@@ -18,7 +18,7 @@ import { SCOPE, scopedStore } from './scoped-store.js'
 export async function testStoreCommand(args: readonly string[]): Promise<string> {
   const settings = parseTestStoreArguments(args)
   if (settings.isServed) {
-    await serveStore(scopedStore(await loadStore(settings.module), SCOPE).store)
+    await serveStore(scopedStore(await loadStore('test-store', settings.module), SCOPE).store)
     return ''
   }
   const usage: Usage = { operations: 0, documentKeys: [] }
@@ -31,7 +31,7 @@ export async function testStoreCommand(args: readonly string[]): Promise<string>
 
 async function testStore(settings: TestStoreSettings, usage: Usage): Promise<readonly CaseResult[]> {
   const { module, isExact, only } = settings
-  const store = await loadStore(module)
+  const store = await loadStore('test-store', module)
   const isWanted = ({ name }: TestCase) => name.includes(only)
   const conformance = storeConformance(conformanceSetup(store, settings, usage)).filter(isWanted)
   const exactness = isExact ? exactnessCases(settings).filter(isWanted) : []

@@ -1,0 +1,69 @@
+import { SettingsConflictError } from '../../settings/conflict.js'
+import { sharedSettings } from '../../settings/shared-settings.js'
+import { StoreError } from '../../stores/store-error.js'
+import { InputError, PartialOutputError } from '../failures.js'
+import { jsonText } from '../output.js'
+import { parseSettingsArguments, type SettingsRequest } from './arguments.js'
+import { type OpenStore, openStore } from './open-store.js'
+import { readLimits, readSettings } from './read.js'
+import { changedText, conflictText, historyText, showText } from './report-text.js'
+import { makeChange } from './write.js'
+
+/** Runs `headgate settings`. Returns what it prints. */
+export async function settingsCommand(args: readonly string[]): Promise<string> {
+  const request = parseSettingsArguments(args, process.env)
+  const opened = await openStore(request.store, request.keyPrefix)
+  try {
+    return await ACTIONS[request.action](opened, request)
+  } catch (error) {
+    if (error instanceof SettingsConflictError) throw conflictFailure(error, request)
+    if (!(error instanceof StoreError || error instanceof TypeError)) throw error
+    throw new InputError(opened.shown(error.message))
+  } finally {
+    await opened.close()
+  }
+}
+
+type Run = (opened: OpenStore, request: SettingsRequest) => Promise<string>
+
+async function show(opened: OpenStore, request: SettingsRequest): Promise<string> {
+  const { limiter, json } = request
+  const [limits, { document, parts, base }] = await Promise.all([
+    readLimits(opened, request),
+    readSettings(opened, request),
+  ])
+  const shown = { limiter, base, limits, parts }
+  return json ? jsonText({ limiter, base, document, limits, parts }) : showText(shown)
+}
+
+async function history({ store }: OpenStore, { limiter, prefix, json }: SettingsRequest): Promise<string> {
+  const changes = await sharedSettings(store, { prefix }).changes(limiter)
+  return json ? jsonText({ limiter, changes }) : historyText(changes)
+}
+
+async function change({ store }: OpenStore, request: SettingsRequest): Promise<string> {
+  const made = await makeChange(store, request)
+  const { limiter, isDryRun, json } = request
+  return json ? jsonText({ limiter, dryRun: isDryRun, change: made ?? null }) : changedText(request, made)
+}
+
+const ACTIONS: Readonly<Record<SettingsRequest['action'], Run>> = {
+  show,
+  history,
+  set: change,
+  unset: change,
+  exempt: change,
+  block: change,
+  override: change,
+  remove: change,
+  candidate: change,
+  edit: change,
+  undo: change,
+}
+
+/** Returns the failure of a change that conflicts with others, which prints the difference. */
+function conflictFailure(error: SettingsConflictError, { limiter, json }: SettingsRequest): InputError {
+  const { message, parts, changes } = error
+  const printed = json ? jsonText({ limiter, conflicts: parts, changes }) : conflictText(error)
+  return new PartialOutputError(message, printed)
+}

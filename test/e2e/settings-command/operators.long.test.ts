@@ -1,0 +1,3 @@
+import { describeOperators } from './operators.js'
+
+describeOperators(20)

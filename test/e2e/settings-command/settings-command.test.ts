@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import { createLimiter, fixedWindow, sharedSettings } from 'headgate'
+import { memcachedStore } from 'headgate/memcached'
+import { redisStore } from 'headgate/redis'
+import { connections } from '../../integration/memcached/clients.js'
+import { useRedis } from '../../integration/redis/use-redis.js'
+import { runHere } from '../../support/run-command.js'
+import { type Bundle, bundle } from '../../support/servers/bundle.js'
+import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
+import { type MemcachedServer, startMemcached } from '../../support/servers/memcached.js'
+import { until } from '../../support/servers/wait.js'
+import { ROOT } from '../package/run.js'
+import { describeOperators } from './operators.js'
+import { bundleProgram, runSettings } from './run-settings.js'
+
+const WHY = ['--reason', 'a test', '--by', 'ada']
+
+describe('on Redis', () => {
+  const redis = useRedis()
+
+  async function mustRun(...args: readonly string[]): Promise<string> {
+    const options = { folder: ROOT, env: { HEADGATE_STORE: redis.server.url } }
+    const { code, stdout, stderr } = await runHere(['settings', ...args], options)
+    expect([code, stderr]).toEqual([0, ''])
+    return stdout
+  }
+
+  test('a running limiter follows a change, show tells its limits, and undo restores them', async () => {
+    const store = redisStore(redis.client)
+    const settings = sharedSettings(store)
+    const limiter = createLimiter<string>({
+      name: 'api',
+      policy: fixedWindow({ limit: 100, window: '1h' }),
+      key: (id) => id,
+      store,
+      settings,
+      timeout: '10s',
+    })
+    try {
+      expect((await limiter.charge('acme')).limit).toBe(100)
+      await mustRun('set', 'api', 'limit=200', ...WHY)
+      await mustRun('block', 'api', '--identity', 'mallory', '--for', '1h', ...WHY)
+      await until('the limiter follows', async () => (await limiter.charge('mallory')).source === 'blocked')
+      expect((await limiter.charge('acme')).limit).toBe(200)
+      await until('the limit is published', async () =>
+        /^ {2}api +200 in 1h \(fixed-window\)$/m.test(await mustRun('show', 'api')),
+      )
+      const [block, raise] = await settings.changes('api')
+      await mustRun('undo', 'api', raise?.id ?? '', ...WHY)
+      await mustRun('undo', 'api', block?.id ?? '', ...WHY)
+      expect(await settings.read('api')).toEqual({ limits: {}, overrides: [] })
+    } finally {
+      await limiter.close()
+    }
+  })
+
+  test('a document comes from the standard input', async () => {
+    const env = { HEADGATE_STORE: redis.server.url }
+    const args = ['settings', 'edit', 'piped', '-', '--base', 'none', ...WHY]
+    const { code, stderr } = await runHere(args, { folder: ROOT, env, input: '{"mode":"report"}' })
+    expect([code, stderr]).toEqual([0, ''])
+    expect((await sharedSettings(redisStore(redis.client)).read('piped')).mode).toBe('report')
+  })
+
+  test('a server that does not listen is named', async () => {
+    const env = { HEADGATE_STORE: 'redis://ada:let-me-in@127.0.0.1:1' }
+    const { code, stderr } = await runHere(['settings', 'show', 'api'], { folder: ROOT, env })
+    expect([code, stderr]).toEqual([1, expect.stringContaining('cannot use the store at 127.0.0.1:1')])
+    expect(stderr).not.toContain('let-me-in')
+  })
+})
+
+describe('on memcached, by a module', () => {
+  const { open, closeAll } = connections()
+  let server: MemcachedServer
+  let program: Bundle
+  let storeModule: Bundle
+
+  beforeAll(async () => {
+    server = await startMemcached({ own: true })
+    program = await bundleProgram()
+    storeModule = await bundle(join(__dirname, 'memcached-module.ts'))
+  }, INSTALL_TIMEOUT_MS)
+  afterAll(async () => {
+    closeAll()
+    await Promise.all([program, storeModule].map((each) => each?.remove()))
+    await server?.stop()
+  })
+
+  const run = (...args: readonly string[]) =>
+    runSettings(program, [...args, '--store', storeModule.path], { MEMCACHED_URL: server.url })
+
+  test('changes are made, shown and undone', async () => {
+    const { code, stdout, stderr } = await run('set', 'api', 'mode=report', ...WHY)
+    expect([code, stderr, stdout]).toEqual([
+      0,
+      '',
+      expect.stringMatching(/^ {2}mode {2}none -> report\nchanged; /),
+    ])
+    const settings = sharedSettings(memcachedStore(open(server.url)))
+    const [change] = await settings.changes('api')
+    expect(change).toMatchObject({ by: 'ada', parts: [{ path: 'mode', after: 'report' }] })
+    expect((await run('show', 'api')).stdout).toContain('no process has published them yet')
+    expect((await run('undo', 'api', change?.id ?? '', ...WHY)).code).toBe(0)
+    expect(await settings.read('api')).toEqual({ limits: {}, overrides: [] })
+  })
+
+  test('a module that does not exist, or exports no store, is named', async () => {
+    const missing = await runHere(['settings', 'show', 'api', '--store', './none.js'])
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('cannot load a store from')])
+  })
+})
+
+describe('operators', () => describeOperators(4))

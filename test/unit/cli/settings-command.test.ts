@@ -1,0 +1,428 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { memoryStore, type Store, StoreError, sharedSettings } from 'headgate'
+import type { Documents } from 'headgate/store'
+import { connectStore } from '../../../src/cli/keys/connection.js'
+import { SETTINGS_HELP } from '../../../src/cli/settings/help.js'
+import { failureOf, mustRun, run } from './run-command.js'
+
+jest.mock('../../../src/cli/keys/connection.js')
+
+const STORE = ['--store', 'redis://127.0.0.1']
+const WHY = ['--reason', 'a launch', '--by', 'ada']
+
+let store: Store
+let closed = 0
+
+beforeEach(() => {
+  store = memoryStore()
+  closed = 0
+  jest.mocked(connectStore).mockImplementation(async () => ({ store, close: () => closed++ }) as never)
+})
+afterEach(() => jest.restoreAllMocks())
+
+const settings = (...args: readonly string[]) => mustRun('settings', ...args, ...STORE)
+const change = (...args: readonly string[]) => settings(...args, ...WHY)
+const failure = (...args: readonly string[]) => failureOf('settings', ...args, ...STORE)
+const read = (name = 'api') => sharedSettings(store).read(name)
+const lastId = async () => (await sharedSettings(store).changes('api'))[0]?.id ?? ''
+const show = async () => JSON.parse(await settings('show', 'api', '--json'))
+
+/** Writes a file that a test edits, and removes it after the test. */
+const files: string[] = []
+afterEach(() => {
+  for (const file of files.splice(0)) rmSync(file)
+})
+function file(value: unknown): string {
+  const path = join(tmpdir(), `headgate-settings-${process.pid}-${files.length}.json`)
+  writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value))
+  files.push(path)
+  return path
+}
+
+describe('a change', () => {
+  test('prints what it changed, and how to undo it', async () => {
+    await change('set', 'api', 'limit=100')
+    const text = await change('set', 'api', 'limit=200', 'window=1m', 'account.limit=5', 'mode=report')
+    const id = (await lastId()).slice(0, 8)
+    expect(text.split('\n')).toEqual([
+      '  limits.api  {"limit":100} -> {"limit":200,"window":"1m"}',
+      '  mode  none -> report',
+      '  limits.account  none -> {"limit":5}',
+      `changed; to undo it: headgate settings undo api ${id} --reason <text>`,
+      '',
+    ])
+    expect(await read()).toEqual({
+      mode: 'report',
+      limits: { api: { limit: 200, window: '1m' }, account: { limit: 5 } },
+      overrides: [],
+    })
+    expect(closed).toBe(2)
+  })
+
+  test('says who made it: by default, the user and the host', async () => {
+    await settings('set', 'api', 'mode=report', '--reason', 'a trial')
+    const [{ by, reason } = { by: '', reason: '' }] = await sharedSettings(store).changes('api')
+    expect([reason, by]).toEqual(['a trial', expect.stringMatching(/^.+@.+$/)])
+  })
+
+  test('of a policy replaces the limit, and of numbers keeps its policy', async () => {
+    await change('set', 'api', 'policy=tokenBucket', 'capacity=50', 'refill=10', 'every=1s')
+    await change('set', 'api', 'capacity=60')
+    expect((await read()).limits.api).toEqual({
+      policy: 'tokenBucket',
+      capacity: 60,
+      refill: 10,
+      every: '1s',
+    })
+    await change('set', 'api', 'policy=fixedWindow', 'limit=5', 'window=1m')
+    expect((await read()).limits.api).toEqual({ policy: 'fixedWindow', limit: 5, window: '1m' })
+  })
+
+  test('unset leaves parts to the code again', async () => {
+    await change('set', 'api', 'limit=5', 'mode=report', 'account.limit=1')
+    await change('candidate', 'api', 'limit=3')
+    expect((await read()).candidate).toEqual({ limits: { api: { limit: 3 } } })
+    await change('unset', 'api', 'limits.api', 'mode', 'candidate')
+    expect(await read()).toEqual({ limits: { account: { limit: 1 } }, overrides: [] })
+    expect(await failure('unset', 'api', 'limits.acount', ...WHY)).toEqual([
+      2,
+      expect.stringContaining('the document has no limits.acount; did you mean limits.account?'),
+    ])
+  })
+
+  test('adds, replaces and removes overrides by their target', async () => {
+    await change('exempt', 'api', '--identity', 'user:7')
+    await change('block', 'api', '--network', '10.0.0.0/8', '--until', '2100-01-01T00:00:00Z')
+    await change('override', 'api', 'limit=5', '--identity', 'a', '--identity', 'b')
+    await change('exempt', 'api', '--stored-identity', 'x'.repeat(22))
+    await change('block', 'api', '--identity-prefix', 'trial-')
+    expect((await read()).overrides).toEqual([
+      { identity: 'user:7', exempt: true },
+      { network: '10.0.0.0/8', block: true, until: '2100-01-01T00:00:00Z' },
+      { identity: ['a', 'b'], limits: { api: { limit: 5 } } },
+      { storedIdentity: 'x'.repeat(22), exempt: true },
+      { identityPrefix: 'trial-', block: true },
+    ])
+    await change('exempt', 'api', '--network', '::ffff:10.0.0.0/104')
+    await change('remove', 'api', '--identity', 'user:7')
+    expect((await read()).overrides.slice(0, 2)).toEqual([
+      { network: '::ffff:10.0.0.0/104', exempt: true },
+      { identity: ['a', 'b'], limits: { api: { limit: 5 } } },
+    ])
+    const nothing = await failure('remove', 'api', '--identity', 'user:7', ...WHY)
+    expect(nothing).toEqual([2, expect.stringContaining('there is no overrides[identity="user:7"]')])
+  })
+
+  test('--for ends an override after a time', async () => {
+    const beforeMs = Date.now()
+    await change('block', 'api', '--identity', 'mallory', '--for', '1h')
+    const untilMs = Date.parse(String((await read()).overrides[0]?.until))
+    expect(untilMs).toBeGreaterThanOrEqual(beforeMs + 3_600_000)
+    expect(untilMs).toBeLessThanOrEqual(Date.now() + 3_600_000)
+  })
+
+  test('that changes nothing makes no entry', async () => {
+    await change('set', 'api', 'mode=report')
+    expect(await change('set', 'api', 'mode=report')).toBe('nothing to change\n')
+    expect(await sharedSettings(store).changes('api')).toHaveLength(1)
+  })
+
+  test('with --dry-run shows the difference, and changes nothing', async () => {
+    await change('set', 'api', 'limit=5')
+    const id = await lastId()
+    expect(await settings('set', 'api', 'limit=9', '--dry-run')).toBe(
+      '  limits.api  {"limit":5} -> {"limit":9}\ndry run: nothing was changed\n',
+    )
+    expect(await settings('undo', 'api', id, '--dry-run')).toBe(
+      '  limits.api  {"limit":5} -> none\ndry run: nothing was changed\n',
+    )
+    expect(await failure('set', 'api', 'limit=0', '--dry-run')).toEqual([
+      1,
+      expect.stringContaining('settings: limits.api.limit must be a whole number of at least 1'),
+    ])
+    expect((await read()).limits).toEqual({ api: { limit: 5 } })
+  })
+
+  test('with --json prints what it changed', async () => {
+    const { change: made, ...others } = JSON.parse(await change('set', 'api', 'limit=5', '--json'))
+    expect(others).toEqual({ limiter: 'api', dryRun: false })
+    expect(made).toMatchObject({
+      id: await lastId(),
+      by: 'ada',
+      reason: 'a launch',
+      parts: [{ path: 'limits.api', after: { limit: 5 } }],
+    })
+    expect(JSON.parse(await change('set', 'api', 'limit=5', '--json')).change).toBeNull()
+  })
+
+  test('escapes what could steer a terminal, and shortens what is long', async () => {
+    await change('block', 'api', '--identity', '\u001b[31mred', '--for', '1h')
+    await change('block', 'api', '--identity', 'x'.repeat(500))
+    const text = (await settings('show', 'api')) + (await settings('history', 'api'))
+    expect(text.replaceAll('\n', '')).not.toMatch(/\p{C}/u)
+    for (const line of text.split('\n')) expect(line.length).toBeLessThan(220)
+  })
+})
+
+test('show prints the limits in force, each setting with who made it, and the version', async () => {
+  await publish(100)
+  expect(await settings('show', 'api')).toContain('settings: none, so the code decides\n\nversion none\n')
+  await change('block', 'api', '--network', '10.0.0.0/8')
+  await change('set', 'api', 'mode=report')
+  const time = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g
+  expect((await settings('show', 'api')).replace(time, 'TIME').split('\n')).toEqual([
+    'limits of api in force',
+    expect.stringMatching(/^ {2}api {19}100 in 1m \(fixed-window\)$/),
+    '',
+    'settings',
+    '  mode  report',
+    '    TIME ada: a launch',
+    '  overrides[network="10.0.0.0/8"]  {"block":true}',
+    '    TIME ada: a launch',
+    '',
+    `version ${(await lastId()).slice(0, 8)}`,
+    '',
+  ])
+  expect(await show()).toEqual({
+    limiter: 'api',
+    base: await lastId(),
+    document: await read(),
+    limits: [{ name: 'api', candidate: false, policy: '100 in 1m (fixed-window)' }],
+    parts: [
+      { path: 'mode', value: 'report', change: expect.objectContaining({ by: 'ada' }) },
+      expect.objectContaining({ path: 'overrides[network="10.0.0.0/8"]' }),
+    ],
+  })
+})
+
+test('history prints the last changes, the newest first, and undo takes the beginning of an id', async () => {
+  expect(await settings('history', 'api')).toBe('no changes\n')
+  await change('set', 'api', 'limit=5')
+  const id = (await lastId()).slice(0, 8)
+  await settings('undo', 'api', id, '--reason', 'errors', '--by', 'eve')
+  const undo = (await lastId()).slice(0, 8)
+  const text = (await settings('history', 'api')).replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'TIME')
+  expect(text.split('\n')).toEqual([
+    `${undo}  TIME eve: errors, undoes ${id}`,
+    '  limits.api  {"limit":5} -> none',
+    '',
+    `${id}  TIME ada: a launch`,
+    '  limits.api  none -> {"limit":5}',
+    '',
+  ])
+  const { code, stderr } = await run('settings', 'undo', 'api', id, ...WHY, ...STORE)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('because of later changes: limits.api')])
+  expect(await failure('undo', 'api', 'zzz', ...WHY)).toEqual([
+    1,
+    'settings: there is no change "zzz" among the last 100. Pass an id that settings.changes returns.',
+  ])
+})
+
+describe('edit', () => {
+  test('saves what show --json printed, and merges with what others have changed since', async () => {
+    await change('set', 'api', 'limit=5')
+    const shown = await show()
+    await change('block', 'api', '--identity', 'mallory')
+    shown.document.limits.api.limit = 9
+    expect(await change('edit', 'api', file(shown))).toContain('  limits.api  {"limit":5} -> {"limit":9}\n')
+    expect(await read()).toEqual({
+      limits: { api: { limit: 9 } },
+      overrides: [{ identity: 'mallory', block: true }],
+    })
+  })
+
+  test('prints the conflict with another change, and changes nothing', async () => {
+    await change('set', 'api', 'limit=5')
+    const shown = await show()
+    await settings('set', 'api', 'limit=7', '--reason', 'a sale', '--by', 'eve')
+    const theirs = (await lastId()).slice(0, 8)
+    shown.document.limits.api.limit = 9
+    const path = file(shown)
+    const { code, stdout, stderr } = await run('settings', 'edit', 'api', path, ...WHY, ...STORE)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('settings: others have changed limits.api (by eve: "a sale") since'),
+    ])
+    expect(stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'TIME').split('\n')).toEqual([
+      'conflicts',
+      '  limits.api',
+      '    before  {"limit":5}',
+      '    theirs  {"limit":7}  (TIME eve: a sale)',
+      '    yours   {"limit":9}',
+      'changes since',
+      `  ${theirs}  TIME eve: a sale`,
+      '',
+    ])
+    const asJson = await run('settings', 'edit', 'api', path, ...WHY, ...STORE, '--json')
+    expect(JSON.parse(asJson.stdout)).toMatchObject({
+      limiter: 'api',
+      conflicts: [{ path: 'limits.api', theirs: { limit: 7 }, yours: { limit: 9 } }],
+      changes: [{ by: 'eve' }],
+    })
+    expect((await read()).limits.api).toEqual({ limit: 7 })
+  })
+
+  test('needs a base for a document alone', async () => {
+    await change('set', 'api', 'limit=5')
+    const base = (await lastId()).slice(0, 8)
+    const path = file({ limits: { api: { limit: 9 } } })
+    expect(await failure('edit', 'api', path, ...WHY)).toEqual([
+      2,
+      expect.stringContaining('--base is required: the version that settings show api printed'),
+    ])
+    expect(await change('edit', 'api', path, '--base', base)).toContain('-> {"limit":9}')
+    const { code, stdout, stderr } = await run(
+      'settings',
+      'edit',
+      'api',
+      path,
+      ...WHY,
+      ...STORE,
+      '--base',
+      'x',
+    )
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^changes since\n {2}\w{8} {2}/)])
+    expect(stderr).toContain('the change "x", which this change is based on, is not among the last 100')
+  })
+
+  test('with --base none begins a document, unless another operator has', async () => {
+    const path = file({ mode: 'report' })
+    await change('edit', 'api', path, '--base', 'none')
+    const { code } = await run('settings', 'edit', 'api', file({}), ...WHY, ...STORE, '--base', 'none')
+    expect(code).toBe(0) // it removes nothing: the document that it is based on was empty
+    expect(await read()).toEqual({ mode: 'report', limits: {}, overrides: [] })
+  })
+
+  test('with --force replaces a damaged document', async () => {
+    await store.documents?.replace('hg:settings:api', '{', undefined)
+    expect(await failure('show', 'api')).toEqual([1, expect.stringContaining('must be valid JSON')])
+    expect(await failure('edit', 'api', file({ mode: 'report' }), ...WHY, '--base', 'none')).toEqual([
+      1,
+      expect.stringContaining('must be valid JSON'),
+    ])
+    await change('edit', 'api', file({ mode: 'report' }), '--force')
+    expect((await read()).mode).toBe('report')
+  })
+
+  test('says what is wrong with its file', async () => {
+    expect(await failure('edit', 'api', '/none.json', ...WHY)).toEqual([
+      1,
+      expect.stringContaining('cannot read a document from /none.json: ENOENT'),
+    ])
+    expect(await failure('edit', 'api', file('{'), ...WHY)).toEqual([
+      1,
+      expect.stringContaining('cannot read a document from'),
+    ])
+    expect(await failure('edit', 'api', file({ limit: 5 }), ...WHY, '--force')).toEqual([
+      1,
+      expect.stringContaining('there is no option "limit"'),
+    ])
+  })
+})
+
+test('--base stops any change of a part that others have changed since', async () => {
+  await change('set', 'api', 'limit=5')
+  const base = (await lastId()).slice(0, 8)
+  await change('set', 'api', 'limit=7')
+  const { code, stdout } = await run('settings', 'set', 'api', 'limit=9', ...WHY, ...STORE, '--base', base)
+  expect([code, stdout]).toEqual([1, expect.stringContaining('    yours   {"limit":9}\n')])
+  expect(await change('set', 'api', 'mode=report', '--base', base)).toContain('  mode  none -> report\n')
+})
+
+test('--prefix has the key prefix of the client before the prefix of the settings', async () => {
+  await change('set', 'api', 'mode=report', '--prefix', 'app:eu:hg')
+  const [found] = (await store.documents?.read([{ key: 'app:eu:hg:settings:api' }])) ?? []
+  expect(found?.text).toContain('"mode":"report"')
+  expect(await settings('set', 'api', 'mode=enforce', '--dry-run', '--prefix', 'app:eu:hg')).toContain(
+    '  mode  report -> enforce\n',
+  )
+})
+
+test('a store that fails is named, without its password', async () => {
+  const documents = store.documents as Documents
+  store = {
+    ...store,
+    documents: {
+      ...documents,
+      replace: async () => {
+        throw new StoreError('redis', 'NOPERM for redis://ada:let-me-in@host', { replied: true })
+      },
+    },
+  }
+  const args = ['settings', 'set', 'api', 'mode=report', ...WHY, '--store', 'redis://ada:let-me-in@host']
+  expect(await failureOf(...args)).toEqual([1, 'redis: NOPERM for redis://ada:***@host'])
+})
+
+test.each<[string[], string]>([
+  [[], 'no command of settings given: show, history, set'],
+  [['shw', 'api'], 'unknown command "settings shw"; did you mean show?'],
+  [['show'], 'no limiter given, such as settings show api'],
+  [['show', 'a b'], '"a b" is not the name of a limiter'],
+  [['set', 'api', ...WHY], 'settings set requires fields such as limit=200 window=1m'],
+  [['set', 'api', 'limit', ...WHY], '"limit" is not a field such as limit=200 or account.limit=5'],
+  [['set', 'api', 'limit=5'], '--reason is required, such as --reason "launch day"'],
+  [['set', 'api', 'limit=5', '--reason', ' '], '--reason is required'],
+  [['set', 'api', 'limit=5', '--identity', 'a', ...WHY], 'settings set takes no client'],
+  [['block', 'api', ...WHY], 'settings block requires one of --identity, --stored-identity'],
+  [['block', 'api', '--identity', 'a', '--network', '::1', ...WHY], 'or --network, got 2'],
+  [['block', 'api', 'mallory', '--identity', 'a', ...WHY], 'settings block takes no "mallory"'],
+  [['block', 'api', '--network', 'mallory', ...WHY], 'network must be an IP address or a CIDR range'],
+  [['block', 'api', '--identity', 'a', '--for', '5', ...WHY], '--for must be a duration with a unit'],
+  [['block', 'api', '--identity', 'a', '--for', '5m', '--until', 'x', ...WHY], 'exclude each other'],
+  [['remove', 'api', '--identity', 'a', '--for', '5m', ...WHY], '--for and --until are for exempt'],
+  [['unset', 'api', ...WHY], 'settings unset requires parts such as limits.api'],
+  [['undo', 'api', ...WHY], 'settings undo requires the id of one change'],
+  [['edit', 'api', ...WHY], 'settings edit requires one file with a document'],
+  [['set', 'api', 'limit=5', '--force', ...WHY], '--force is for edit'],
+  [['show', 'api', '--prefix', 'a:'], '--prefix must end in a name, such as hg or app:hg, got "a:"'],
+])('%j is a wrong command line', async (args, message) => {
+  expect(await failure(...args)).toEqual([2, expect.stringContaining(message)])
+})
+
+const page = readFileSync(join(__dirname, '../../../docs/settings-command.md'), 'utf8')
+
+/** Publishes a limit of the limiter `api`, as a process does after its first charge. */
+async function publish(limit: number): Promise<void> {
+  const spec = { kind: 'fixed-window', limit, windowMs: 60_000 }
+  const text = JSON.stringify({ limits: [{ scope: 'api:fw', spec }] })
+  await store.documents?.replace('hg:limits:api', text, undefined)
+}
+
+test('the commands of docs/settings-command.md print what the page shows', async () => {
+  await publish(200)
+  const blocks = Array.from(page.matchAll(/^```(sh|text)\n(.*?)^```$/gms), ([, kind, text = '']) => ({
+    kind,
+    text,
+  }))
+  const plain = (text: string) =>
+    text
+      .replace(/\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
+      .replace(/^version \w{8}$/m, 'version ID')
+  const shown: string[] = []
+  const printed: string[] = []
+  for (const [i, { kind, text }] of blocks.slice(0, 4).entries()) {
+    if (kind === 'text') {
+      shown.push(plain(text))
+      continue
+    }
+    const lines = Array.from(text.matchAll(/^npx headgate settings (.+)$/gm), ([, line = '']) => line)
+    const outputs: string[] = []
+    for (const line of lines) {
+      const words = Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, word]) => quoted ?? word ?? '')
+      outputs.push(await settings(...words))
+    }
+    if (blocks[i + 1]?.kind === 'text') printed.push(plain(outputs.at(-1) ?? ''))
+  }
+  expect(printed).toEqual(shown)
+  expect(shown).toHaveLength(2)
+})
+
+test('docs/settings-command.md and the help list the same commands and options', () => {
+  const namesIn = (text: string) =>
+    Array.from(text.matchAll(/^(?:\| `| {2})--([\w-]+)/gm), ([, name]) => name)
+  expect(namesIn(SETTINGS_HELP).toSorted()).toEqual(namesIn(page).toSorted())
+  const listed = Array.from(page.matchAll(/^\| `(\w+) api/gm), ([, name]) => name)
+  expect(Array.from(SETTINGS_HELP.matchAll(/^ {2}(\w+) <limiter>/gm), ([, name]) => name)).toEqual(listed)
+})
