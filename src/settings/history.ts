@@ -6,6 +6,8 @@ import { type Fields, isObject } from '../util/values.js'
 export const MAX_CHANGES = 100
 /** How many characters of JSON the parts of one change may have to be kept. */
 const MAX_PARTS_LENGTH = 20_000
+/** More parts than that many characters hold. */
+const MAX_PARTS = 1000
 /** How many bytes of JSON the parts of all changes may have. */
 const MAX_ALL_PARTS_BYTES = 100_000
 
@@ -91,11 +93,12 @@ export function continues({ changes, first }: History, earlier: History, foreign
 export function partsWithin(changes: readonly StoredChange[], maxBytes: number): StoredChange[] {
   let leftBytes = Math.min(maxBytes, MAX_ALL_PARTS_BYTES)
   return changes.map((change) => {
-    if (change.parts === undefined) return change
-    const text = JSON.stringify(change.parts)
-    leftBytes -= text.length > MAX_PARTS_LENGTH ? 0 : byteLengthOf(text)
-    if (text.length <= MAX_PARTS_LENGTH && leftBytes >= 0) return change
-    const { parts: _parts, ...others } = change
-    return others
+    const { parts, ...others } = change
+    if (parts === undefined) return change
+    if (parts.length > MAX_PARTS) return others
+    const text = JSON.stringify(parts)
+    if (text.length > MAX_PARTS_LENGTH) return others
+    leftBytes -= byteLengthOf(text)
+    return leftBytes >= 0 ? change : others
   })
 }
