@@ -5,7 +5,7 @@ import { InputError, PartialOutputError } from '../failures.js'
 import { jsonText } from '../output.js'
 import { parseSettingsArguments, type SettingsRequest } from './arguments.js'
 import { type OpenStore, openStore } from './open-store.js'
-import { readLimits, readSettings } from './read.js'
+import { readLimits, readSettings, unknownLimitsIn } from './read.js'
 import { changedText, conflictText, historyText, showText } from './report-text.js'
 import { makeChange } from './write.js'
 
@@ -18,7 +18,7 @@ export async function settingsCommand(args: readonly string[]): Promise<string> 
   } catch (error) {
     if (error instanceof SettingsConflictError) throw conflictFailure(error, request)
     if (!(error instanceof StoreError || error instanceof TypeError)) throw error
-    throw new InputError(opened.shown(error.message))
+    throw new InputError(opened.shown(withShellFix(error.message, request)))
   } finally {
     await opened.close()
   }
@@ -37,14 +37,18 @@ async function show(opened: OpenStore, request: SettingsRequest): Promise<string
 }
 
 async function history({ store }: OpenStore, { limiter, prefix, json }: SettingsRequest): Promise<string> {
-  const changes = await sharedSettings(store, { prefix }).changes(limiter)
+  const settings = sharedSettings(store, { prefix })
+  const changes = await settings.changes(limiter)
+  if (changes.length === 0) await settings.read(limiter) // rejects if the document is damaged
   return json ? jsonText({ limiter, changes }) : historyText(changes)
 }
 
-async function change({ store }: OpenStore, request: SettingsRequest): Promise<string> {
-  const made = await makeChange(store, request)
+async function change(opened: OpenStore, request: SettingsRequest): Promise<string> {
+  const made = await makeChange(opened.store, request)
+  const unknownLimits = unknownLimitsIn(made, await readLimits(opened, request))
   const { limiter, isDryRun, json } = request
-  return json ? jsonText({ limiter, dryRun: isDryRun, change: made ?? null }) : changedText(request, made)
+  if (json) return jsonText({ limiter, dryRun: isDryRun, change: made ?? null, unknownLimits })
+  return changedText(request, made, unknownLimits)
 }
 
 const ACTIONS: Readonly<Record<SettingsRequest['action'], Run>> = {
@@ -59,6 +63,15 @@ const ACTIONS: Readonly<Record<SettingsRequest['action'], Run>> = {
   candidate: change,
   edit: change,
   undo: change,
+}
+
+/** Returns a message with a fix for the shell, in place of one for code. */
+function withShellFix(message: string, { limiter }: SettingsRequest): string {
+  return message
+    .replace(/(?:Write|Replace) it with settings\.change\..*$/s, () => {
+      return `Replace it: headgate settings edit ${limiter} <file> --force.`
+    })
+    .replace('Pass an id that settings.changes returns.', `headgate settings history ${limiter} lists them.`)
 }
 
 /** Returns the failure of a change that conflicts with others, which prints the difference. */

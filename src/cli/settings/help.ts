@@ -14,8 +14,8 @@ Commands:
                                  give a client other limits
   remove <limiter> <client>      remove the override of a client
   candidate <limiter> <field>... try limits without enforcing them
-  edit <limiter> <file>          save a document, or what show --json printed, from a file or from - (the
-                                 standard input)
+  edit <limiter> [file]          edit the document in the editor that EDITOR names; with a file, or - for the
+                                 standard input, save that document, or what show --json printed
   undo <limiter> <id>            restore what a change replaced
 
 A client:

@@ -1,8 +1,11 @@
+import type { SettingsChange } from '../../limiter/settings-document.js'
 import { limitsKey } from '../../pipe/limits-document.js'
 import { publishedPolicy, readScope } from '../../pipe/published-limits.js'
 import { baseOf } from '../../policies/spec.js'
 import { type PartInForce, partsInForce } from '../../settings/in-force.js'
+import { limitPath } from '../../settings/parts.js'
 import { sharedSettings } from '../../settings/shared-settings.js'
+import { isObject } from '../../util/values.js'
 import { policyText } from '../keys/policy-text.js'
 import type { SettingsRequest } from './arguments.js'
 import type { OpenStore } from './open-store.js'
@@ -29,6 +32,20 @@ export async function readLimits(
     const { limit: name = limiter, isCandidate: candidate } = scoped
     return [{ name, candidate, policy: policyText(policy, spec.kind === 'ban') }]
   })
+}
+
+/** Returns the names of limits in a change that the limiter does not have, as far as that is known. */
+export function unknownLimitsIn(
+  change: SettingsChange | undefined,
+  limits: readonly LimitInForce[],
+): readonly string[] {
+  if (limits.length === 0) return []
+  const named = (change?.parts ?? []).flatMap(({ path, after }): readonly string[] => {
+    if (after === undefined) return []
+    if (isObject(after) && 'limits' in after) return Object.keys(after.limits ?? {})
+    return path.startsWith(limitPath('')) ? [path.slice(limitPath('').length)] : []
+  })
+  return [...new Set(named)].filter((name) => !limits.some((limit) => limit.name === name))
 }
 
 /** Reads the document of a limiter with its history, and the parts of it that are in force. */

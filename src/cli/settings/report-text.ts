@@ -55,15 +55,19 @@ export function historyText(changes: readonly SettingsChange[]): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-/** Returns what a change has changed, and how to undo it. */
+/** Returns what a change has changed, how to undo it, and the limits in it that the limiter may not have. */
 export function changedText(
   { isDryRun, limiter }: SettingsRequest,
   change: SettingsChange | undefined,
+  unknownLimits: readonly string[],
 ): string {
   if (change === undefined) return 'nothing to change\n'
   const undo = `to undo it: headgate settings undo ${limiter} ${shortId(change.id)} --reason <text>`
   const end = isDryRun ? 'dry run: nothing was changed' : `changed; ${undo}`
-  return `${[...partLines(change), end].join('\n')}\n`
+  const notes = unknownLimits.map((name) => {
+    return `note: ${limiter} has published no limit ${printable(name)}: headgate settings show ${limiter} lists its limits`
+  })
+  return `${[...partLines(change), ...notes, end].join('\n')}\n`
 }
 
 /** Returns the difference of each part that two operators have changed. */

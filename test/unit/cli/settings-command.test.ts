@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { memoryStore, type Store, StoreError, sharedSettings } from 'headgate'
 import type { Documents } from 'headgate/store'
 import { connectStore } from '../../../src/cli/keys/connection.js'
@@ -147,7 +147,7 @@ describe('a change', () => {
 
   test('with --json prints what it changed', async () => {
     const { change: made, ...others } = JSON.parse(await change('set', 'api', 'limit=5', '--json'))
-    expect(others).toEqual({ limiter: 'api', dryRun: false })
+    expect(others).toEqual({ limiter: 'api', dryRun: false, unknownLimits: [] })
     expect(made).toMatchObject({
       id: await lastId(),
       by: 'ada',
@@ -155,6 +155,18 @@ describe('a change', () => {
       parts: [{ path: 'limits.api', after: { limit: 5 } }],
     })
     expect(JSON.parse(await change('set', 'api', 'limit=5', '--json')).change).toBeNull()
+  })
+
+  test('notes limits that no process has published', async () => {
+    await publish(100)
+    const note = (name: string) =>
+      `note: api has published no limit ${name}: headgate settings show api lists its limits\n`
+    expect(await change('set', 'api', 'acount.limit=5', 'limit=5')).toContain(`}\n${note('acount')}changed`)
+    expect(await change('override', 'api', 'b.limit=5', '--identity', 'a')).toContain(note('b'))
+    expect(await change('candidate', 'api', 'c.limit=5')).toContain(note('c'))
+    expect(await change('unset', 'api', 'limits.acount', 'limits.api')).not.toContain('note')
+    const { unknownLimits } = JSON.parse(await change('set', 'api', 'd.limit=5', 'limit=6', '--json'))
+    expect(unknownLimits).toEqual(['d'])
   })
 
   test('escapes what could steer a terminal, and shortens what is long', async () => {
@@ -216,7 +228,7 @@ test('history prints the last changes, the newest first, and undo takes the begi
   expect([code, stderr]).toEqual([1, expect.stringContaining('because of later changes: limits.api')])
   expect(await failure('undo', 'api', 'zzz', ...WHY)).toEqual([
     1,
-    'settings: there is no change "zzz" among the last 100. Pass an id that settings.changes returns.',
+    'settings: there is no change "zzz" among the last 100. headgate settings history api lists them.',
   ])
 })
 
@@ -264,6 +276,29 @@ describe('edit', () => {
     expect((await read()).limits.api).toEqual({ limit: 7 })
   })
 
+  test('without a file opens the editor, and keeps what cannot be saved', async () => {
+    await change('set', 'api', 'limit=5')
+    const env = jest.replaceProperty(process, 'env', { PATH: process.env.PATH })
+    expect(await failure('edit', 'api', ...WHY)).toEqual([
+      2,
+      expect.stringContaining('an editor: set EDITOR'),
+    ])
+    const edit = async (editor: string) => {
+      env.replaceValue({ PATH: process.env.PATH, EDITOR: editor })
+      return run('settings', 'edit', 'api', ...WHY, ...STORE)
+    }
+    expect(await edit('sed -i s/5/9/')).toMatchObject({ code: 0, stderr: '' })
+    expect((await read()).limits).toEqual({ api: { limit: 9 } })
+    expect(await edit('sed -i s/x/y/')).toMatchObject({ code: 0, stdout: 'nothing to change\n', stderr: '' })
+    for (const editor of ['sed -i s/9/0/', 'sed -i s/9/{/', 'false']) {
+      const { code, stderr } = await edit(editor)
+      const [, path = ''] = /^headgate: what you edited is kept in (.+)\nheadgate: .+\n$/.exec(stderr) ?? []
+      expect([code, readFileSync(path, 'utf8')]).toEqual([1, expect.stringContaining('"limits"')])
+      rmSync(dirname(path), { recursive: true })
+    }
+    expect((await read()).limits).toEqual({ api: { limit: 9 } })
+  })
+
   test('needs a base for a document alone', async () => {
     await change('set', 'api', 'limit=5')
     const base = (await lastId()).slice(0, 8)
@@ -297,7 +332,12 @@ describe('edit', () => {
 
   test('with --force replaces a damaged document', async () => {
     await store.documents?.replace('hg:settings:api', '{', undefined)
-    expect(await failure('show', 'api')).toEqual([1, expect.stringContaining('must be valid JSON')])
+    const fix = 'Replace it: headgate settings edit api <file> --force.'
+    for (const command of ['show', 'history'])
+      expect(await failure(command, 'api')).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`must be valid JSON.*\\. ${fix}$`)),
+      ])
     expect(await failure('edit', 'api', file({ mode: 'report' }), ...WHY, '--base', 'none')).toEqual([
       1,
       expect.stringContaining('must be valid JSON'),
@@ -374,8 +414,9 @@ test.each<[string[], string]>([
   [['remove', 'api', '--identity', 'a', '--for', '5m', ...WHY], '--for and --until are for exempt'],
   [['unset', 'api', ...WHY], 'settings unset requires parts such as limits.api'],
   [['undo', 'api', ...WHY], 'settings undo requires the id of one change'],
-  [['edit', 'api', ...WHY], 'settings edit requires one file with a document'],
+  [['edit', 'api', 'a.json', 'b.json', ...WHY], 'settings edit takes one file, also got "b.json"'],
   [['set', 'api', 'limit=5', '--force', ...WHY], '--force is for edit'],
+  [['edit', 'api', '--force', ...WHY], '--force requires a file with a document'],
   [['show', 'api', '--prefix', 'a:'], '--prefix must end in a name, such as hg or app:hg, got "a:"'],
 ])('%j is a wrong command line', async (args, message) => {
   expect(await failure(...args)).toEqual([2, expect.stringContaining(message)])
