@@ -1,3 +1,4 @@
+import type { Address } from '../keys/address.js'
 import { request } from '../pipe/pipe.js'
 import type { Store } from '../stores/store.js'
 import { wrongKind } from '../util/validate.js'
@@ -9,6 +10,7 @@ import type { LimiterParts } from './limiter-methods.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply } from './receipt.js'
 import type { Limit } from './resolve-parts.js'
+import type { SettingsSource } from './settings-source.js'
 
 /** What tools read of a limiter, such as the dashboard. */
 export interface Inspection
@@ -22,6 +24,12 @@ export interface Inspection
   readonly secret: string | undefined
   /** Whether identities stay in this process, and are written out without a `secret`. */
   readonly isLocal: boolean
+  /**
+   * Returns the address that a subject came from; `undefined` if it has none. Throws if its connection is gone.
+   */
+  readonly addressOf: (subject: unknown) => Address | undefined
+  /** Where the limiter's document comes from: the option `settings`. */
+  readonly source: SettingsSource | undefined
   /** Returns the option that lists an address, in any spelling; `undefined` if none does. */
   readonly listingOf: (address: string) => Listing | undefined
   /**
@@ -71,6 +79,8 @@ export function inspectionOf(limiter: unknown): Inspection | undefined {
     limiterScope,
     secret,
     isLocal,
+    addressOf: settings.context.reader,
+    source: settings.source,
     listingOf: access.listingOf,
     limits,
     onStoreError: settings.onStoreError,

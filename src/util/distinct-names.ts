@@ -11,7 +11,7 @@ export class DistinctNames {
   readonly #hashes: number[] = []
 
   add(name: string): void {
-    const hash = hashOf(name)
+    const hash = nameHash(name)
     const last = this.#hashes[MAX_HASHES - 1]
     if (last !== undefined && hash >= last) return
     const at = this.#indexOf(hash)
@@ -50,7 +50,7 @@ export function mergeHashes(a: readonly number[], b: readonly number[]): readonl
 }
 
 /** FNV-1a over UTF-16 code units, with the final mix of MurmurHash3: similar names get unrelated hashes. */
-function hashOf(name: string): number {
+export function nameHash(name: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

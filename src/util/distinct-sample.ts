@@ -1,0 +1,96 @@
+import { nameHash } from './distinct-names.js'
+
+/** All hashes are below this. */
+const HASHES = 4_294_967_296
+
+/** The hashes, in order, of those names of a set whose hash is below a threshold: of all names, at first. */
+export interface DistinctSample {
+  readonly below: number
+  readonly hashes: readonly number[]
+}
+
+/** The sample of an empty set. */
+export const NO_NAMES: DistinctSample = { below: HASHES, hashes: [] }
+
+/**
+ * Counts distinct names in bounded memory: exactly up to `capacity` of them. Then it samples them, by a
+ * threshold of their hashes that sinks as names are added (Wegman's adaptive sampling; Flajolet, "On adaptive
+ * sampling", 1990). The standard error is one in the root of `capacity`. Samples of processes can be merged.
+ */
+export class DistinctCounter implements DistinctSample {
+  readonly hashes: number[] = []
+  below = HASHES
+  #capacity: number
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** Returns whether the name is in the sample now. */
+  add(name: string): boolean {
+    const hash = nameHash(name)
+    if (hash >= this.below) return false
+    const at = indexOf(this.hashes, hash)
+    if (this.hashes[at] === hash) return true
+    this.hashes.splice(at, 0, hash)
+    this.limit(this.#capacity)
+    return hash < this.below
+  }
+
+  /** Keeps at most `capacity` names from now on. */
+  limit(capacity: number): void {
+    this.#capacity = capacity
+    while (this.hashes.length > capacity) this.below = this.hashes.pop() ?? 0
+  }
+
+  /** Returns whether a name would be in the sample. */
+  samples(name: string): boolean {
+    return nameHash(name) < this.below
+  }
+}
+
+/** Returns how many names a sample stands for. */
+export function distinctIn({ below, hashes }: DistinctSample): number {
+  return Math.round((hashes.length * HASHES) / below)
+}
+
+/** Returns the sample of the union of sets, of at most `capacity` names. */
+export function mergeSamples(samples: readonly DistinctSample[], capacity: number): DistinctSample {
+  const [only] = samples
+  if (samples.length === 1 && only !== undefined && only.hashes.length <= capacity) return only
+  const below = Math.min(HASHES, ...samples.map((sample) => sample.below))
+  const union = new Set(samples.flatMap(({ hashes }) => hashes.filter((hash) => hash < below)))
+  const hashes = [...union].sort((a, b) => a - b)
+  if (hashes.length <= capacity) return { below, hashes }
+  return { below: hashes[capacity] ?? below, hashes: hashes.slice(0, capacity) }
+}
+
+/** Returns a sample as JSON keeps it: the threshold, if it is not that of all names, and the hashes. */
+export function sampleAsJson({ below, hashes }: DistinctSample): readonly number[] {
+  return [below === HASHES ? 0 : below, ...hashes]
+}
+
+/** Returns the sample in a value from JSON; `undefined` for any other value. */
+export function sampleInJson(value: unknown, capacity: number): DistinctSample | undefined {
+  if (!Array.isArray(value) || value.length === 0 || value.length > capacity + 1) return undefined
+  const [given, ...hashes]: unknown[] = value
+  const below = given === 0 ? HASHES : given
+  if (!isHash(below) || !hashes.every(isHash)) return undefined
+  const isOrdered = hashes.every((hash, i) => hash < (hashes[i + 1] ?? below))
+  return isOrdered ? { below, hashes } : undefined
+}
+
+function isHash(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= HASHES
+}
+
+/** Returns where a hash is among ordered ones, or where it belongs. */
+function indexOf(hashes: readonly number[], hash: number): number {
+  let [from, to] = [0, hashes.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if ((hashes[middle] ?? HASHES) < hash) from = middle + 1
+    else to = middle
+  }
+  return from
+}
