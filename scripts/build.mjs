@@ -13,6 +13,7 @@ import { dts } from 'rolldown-plugin-dts'
 const [flag, target = 'dist'] = process.argv.slice(2)
 const dist = resolve(target)
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 process.chdir(ROOT)
 if (!isOutside(relative(dist, ROOT)))
   throw new Error(`build: ${target} holds the sources, and would be emptied.`)
@@ -155,7 +156,9 @@ async function bundle(names, inputOf, output, ending, options = {}) {
     preserveEntrySignatures: 'allow-extension',
     external: ['fast-check'],
     // Minifiers write the global as `1/0`, and leave the property as it is.
-    transform: { define: { 'Number.POSITIVE_INFINITY': 'Infinity' } },
+    transform: {
+      define: { 'Number.POSITIVE_INFINITY': 'Infinity', PACKAGE_VERSION: JSON.stringify(VERSION) },
+    },
     optimization: { inlineConst: { mode: 'all', pass: 2 } },
     plugins: [pageModule, scriptSpaces],
     input: Object.fromEntries(names.map((entry) => [entry, inputOf(entry)])),

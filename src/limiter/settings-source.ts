@@ -1,10 +1,11 @@
 import { wrongKind } from '../util/validate.js'
-import { isObject } from '../util/values.js'
+import { isFunction, isObject } from '../util/values.js'
 import type { Mode } from './access-rules.js'
 import type { createCandidate } from './candidate/candidate.js'
 import type { LimiterCore } from './core.js'
 import type { LimiterDescription } from './description.js'
 import type { Entry } from './read-limits.js'
+import type { SettingsChange } from './settings-document.js'
 
 /** Shared by copies of the package, so that a limiter of one copy follows the settings of another. */
 export const FOLLOW: unique symbol = Symbol.for('headgate.settings') as never
@@ -77,4 +78,16 @@ export function readSettings(owner: string, option: string, value: unknown): Set
     value,
     'Write settings: sharedSettings(store).',
   )
+}
+
+/** Settings that can be changed, and whose changes are recorded: those of `sharedSettings`. */
+export interface ChangeableSettings extends SettingsSource {
+  changes(name: string): Promise<readonly SettingsChange[]>
+}
+
+/** Returns settings that record their changes; `undefined` for others, and for none. */
+export function inspectSettings(source: SettingsSource | undefined): ChangeableSettings | undefined {
+  return source !== undefined && 'changes' in source && isFunction(source.changes)
+    ? (source as ChangeableSettings)
+    : undefined
 }

@@ -24,6 +24,11 @@ export class ServerStates {
     else this.#states.set(server, state)
   }
 
+  /** The servers, as far as they have names, whose circuit breaker is not closed. */
+  get failing(): readonly string[] {
+    return Array.from(this.#states.keys()).filter((server) => server !== undefined)
+  }
+
   get worst(): BreakerState {
     return worstState(this.#states.values())
   }

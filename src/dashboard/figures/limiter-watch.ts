@@ -1,27 +1,22 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { shownIdentity } from '../../keys/value-identity.js'
-import { chargedParts, type Decision, type PartDecision } from '../../limiter/decision.js'
+import { chargedParts, type Decision } from '../../limiter/decision.js'
 import type { Inspection } from '../../limiter/inspection.js'
 import type { AnyLimiter } from '../../limiter/limiter.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { StoreMessage } from '../../pipe/store-channel.js'
-import { kindOf } from '../../policies/spec.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
-import { RecentlyFrequentNames } from './frequent.js'
+import { DemandBudget } from './demands.js'
+import { Denials } from './denials.js'
+import { clientKey, DeniedClients, DeniedPool } from './denied-clients.js'
+import { readLabel } from './label.js'
 import { Latency } from './latency.js'
+import { type LimitDemands, LimitTable } from './limit-figures.js'
 import { NearClients } from './near-clients.js'
+import { originOf } from './origin.js'
 import { OutageWatch } from './outage.js'
-import { type DeniedRow, type LimiterReport, type LimitRow, MAX_LISTED, type StoreReport } from './report.js'
-import { CHART_SLOTS, MINUTE_SLOTS, Traffic } from './traffic.js'
-
-/** The most limits that have figures, since a policy function may return new limits forever. */
-const MAX_LIMITS = 64
-
-type LimitNumbers = Pick<PartDecision, 'name' | 'limit' | 'windowMs'> & { readonly isLocal: boolean }
-
-interface WatchedLimit extends LimitNumbers {
-  readonly traffic: Traffic
-}
+import { type DeniedRow, type LimiterReport, MAX_NEAR, type StoreReport } from './report.js'
+import { CHART_SLOTS, Traffic } from './traffic.js'
 
 /** A limiter, and the name that the page shows. */
 export interface Watched {
@@ -32,47 +27,103 @@ export interface Watched {
   writtenOutOf?(identity: string): string | undefined
 }
 
+/** What the limiters of a dashboard share. */
+export interface SharedByWatches {
+  readonly pool: DeniedPool
+  readonly budget: DemandBudget
+  /** Returns what the application calls the client of a subject. */
+  readonly label?: ((subject: never) => unknown) | undefined
+}
+
+/** Begins to count what limiters decide, in memory that they share. */
+export function watchAll(
+  limiters: readonly Watched[],
+  label?: SharedByWatches['label'],
+  now: () => number = Date.now,
+): readonly LimiterWatch[] {
+  const shared = { pool: new DeniedPool(), budget: new DemandBudget(), label }
+  return limiters.map((watched) => new LimiterWatch(watched, now, shared))
+}
+
+/** The most denied clients in a report. */
+const MAX_REPORTED = 1000
+
 /** Counts what a limiter decides in this process. Its memory is bounded. */
 export class LimiterWatch implements Watched {
   readonly name: string
   readonly limiter: AnyLimiter
   readonly inspection: Inspection
+  readonly #sinceMs: number
   readonly #traffic: Traffic
-  readonly #limits = new Map<string, WatchedLimit>()
+  readonly #limits: LimitTable
   readonly #near = new NearClients()
-  readonly #denied = new RecentlyFrequentNames()
+  readonly #denials = new Denials()
+  readonly #denied: DeniedClients
+  readonly #label: SharedByWatches['label']
   readonly #latency = new Latency()
   readonly #outage = new OutageWatch()
   #isProbing = false
   readonly #now: () => number
 
-  constructor({ name, limiter, inspection }: Watched, now: () => number = Date.now) {
+  constructor(
+    { name, limiter, inspection }: Watched,
+    now: () => number = Date.now,
+    { pool, budget, label }: SharedByWatches = { pool: new DeniedPool(), budget: new DemandBudget() },
+  ) {
     this.name = name
     this.limiter = limiter
     this.inspection = inspection
     this.#now = now
-    this.#traffic = new Traffic(CHART_SLOTS, now())
+    this.#sinceMs = now()
+    this.#traffic = new Traffic(CHART_SLOTS, this.#sinceMs)
+    this.#limits = new LimitTable(inspection, budget)
+    this.#denied = new DeniedClients(pool)
+    this.#label = label
     limiter.events.on('decision', this.#count)
     limiter.events.on('storeState', this.#setState)
     if (!isMemoryStore(inspection.store)) subscribe('headgate:store', this.#measure)
   }
 
-  /** Returns what the limiter did so far. */
-  report(): LimiterReport {
+  /** Returns what the limiter did so far, with at most `most` of its denied clients. */
+  report(most = MAX_REPORTED): LimiterReport {
     const nowMs = this.#now()
     const candidate = this.limiter.candidateReport()
     const candidateClients = this.inspection.candidateClients()
+    const run = this.#denials.run()
     return {
       name: this.name,
       mode: this.limiter.mode,
+      sinceMs: this.#sinceMs,
       traffic: this.#traffic.report(nowMs),
-      limits: this.#limitReports(nowMs),
-      near: this.#near.nearest(nowMs, MAX_LISTED),
-      denied: this.#denied.top(nowMs, MAX_LISTED).map(([name, denied]) => ({ ...clientOf(name), denied })),
+      limits: this.#limits.rows(nowMs),
+      near: this.#near.nearest(nowMs, MAX_NEAR),
+      ...(run && { run }),
+      denials: this.#denials.figures(nowMs),
+      denied: this.denied(most),
       store: this.#storeReport(nowMs),
       ...(candidate && { candidate }),
       ...(candidateClients && { candidateClients }),
     }
+  }
+
+  /** Returns the clients that were denied most. */
+  denied(most: number): readonly DeniedRow[] {
+    return this.#denied.top(this.#now(), most)
+  }
+
+  /** Returns what the application calls its denied clients, by `clientKey`. */
+  labels(): ReadonlyMap<string, string> {
+    return this.#label === undefined ? new Map() : this.#denied.labels()
+  }
+
+  /** Takes what clients have asked for since the last call. */
+  takeDemands(): readonly LimitDemands[] {
+    return this.#limits.takeDemands(this.#now())
+  }
+
+  /** The state of the circuit breakers. */
+  get storeState(): BreakerState {
+    return this.#outage.state
   }
 
   /**
@@ -92,31 +143,46 @@ export class LimiterWatch implements Watched {
     this.limiter.events.off('decision', this.#count)
     this.limiter.events.off('storeState', this.#setState)
     unsubscribe('headgate:store', this.#measure)
+    this.#denied.stop()
+    this.#limits.stop()
   }
 
-  readonly #count = (decision: Decision): void => {
+  readonly #count = (decision: Decision, subject: unknown): void => {
     const nowMs = this.#now()
     const { allowed, parts, source } = decision
     const isLocal = source === 'local'
     this.#traffic.count(nowMs, allowed, 0)
     this.#outage.count(nowMs, source)
+    const charged = chargedParts(decision)
     for (const [i, part] of parts.entries()) {
-      const identityOf = () => chargedParts(decision)?.[i]?.identity ?? ''
-      const figures = this.#figuresOf({ ...numbersOf(part), isLocal }, nowMs)
+      const identity = charged?.[i]?.identity ?? ''
+      const figures = this.#limits.of(part, isLocal, nowMs)
       figures?.traffic.count(nowMs, part.allowed, 1 - part.remaining / part.limit)
-      if (allowed) this.#near.note(nowMs, part, isLocal, identityOf)
-      else if (!part.allowed) this.#denied.count(nowMs, nameOf(part.name, identityOf()))
+      if (part.cost > 0) figures?.demands?.count(nowMs, identity, part.cost, part.allowed)
+      if (allowed) this.#near.note(nowMs, part, isLocal, () => identity)
     }
+    if (!allowed) this.#countDenial(nowMs, decision, subject)
+  }
+
+  #countDenial(nowMs: number, decision: Decision, subject: unknown): void {
+    const origin = originOf(subject, this.inspection)
+    const charged = chargedParts(decision)
+    const label = this.#label && (() => readLabel(this.#label, subject))
+    const clients: string[] = []
+    for (const [i, part] of decision.parts.entries()) {
+      if (part.allowed) continue
+      const identity = charged?.[i]?.identity ?? ''
+      clients.push(clientKey(part.name, identity))
+      this.#denied.count(nowMs, part.name, identity, origin, label)
+    }
+    this.#denials.count(nowMs, clients, origin)
   }
 
   writtenOutOf(shown: string): string | undefined {
-    const denied = this.#denied.top(this.#now(), Number.POSITIVE_INFINITY)
-    const listed = [
-      ...this.#near.identities(),
-      ...denied.map(([name]) => identityIn(name)),
-      ...this.inspection.candidateIdentities(),
-    ]
-    return listed.find((identity) => identity !== shown && shownIdentity(identity) === shown)
+    const isListed = (identity: string) => identity !== shown && shownIdentity(identity) === shown
+    for (const identity of this.#near.identities()) if (isListed(identity)) return identity
+    for (const identity of this.#denied.identities()) if (isListed(identity)) return identity
+    return this.inspection.candidateIdentities().find(isListed)
   }
 
   readonly #setState = (state: BreakerState, _cause: unknown, server?: string): void => {
@@ -130,44 +196,6 @@ export class LimiterWatch implements Watched {
       this.#latency.measure(this.#now(), event.durationMs, event.error !== undefined)
   }
 
-  #figuresOf(limit: LimitNumbers, nowMs: number): WatchedLimit | undefined {
-    const key = keyOf(limit)
-    const existing = this.#limits.get(key)
-    if (existing !== undefined) return existing
-    const windowMs = this.#windowOf(limit)
-    if (windowMs !== limit.windowMs) return this.#figuresOf({ ...limit, windowMs }, nowMs)
-    if (this.#limits.size >= MAX_LIMITS) return undefined
-    const figures = { ...limit, traffic: new Traffic(MINUTE_SLOTS, nowMs) }
-    this.#limits.set(key, figures)
-    return figures
-  }
-
-  /** Returns the window of a limit, the same for all periods of a quota. */
-  #windowOf({ name, windowMs }: LimitNumbers): number {
-    const limits = [...this.inspection.limits.values()]
-    const quota = limits.find((limit) => limit.name === name && limit.policy.periodAt !== undefined)
-    return quota?.policy.windowMs ?? windowMs
-  }
-
-  /** Returns the limits that have decided, and those that are known, but have not yet. */
-  #limitReports(nowMs: number): LimitRow[] {
-    const kinds = new Map<string, string>()
-    for (const { name, policy } of this.inspection.limits.values()) {
-      const kind = kindOf(policy.spec)
-      const limit = { name, limit: policy.limit, windowMs: policy.windowMs, isLocal: false }
-      kinds.set(keyOf(limit), kind)
-      kinds.set(name, kind) // a share of it, by which the fallback store decides
-      this.#figuresOf(limit, nowMs)
-    }
-    const reports = Array.from(this.#limits, ([key, { traffic, ...limit }]) => ({
-      ...limit,
-      kind: kinds.get(limit.isLocal ? limit.name : key) ?? '',
-      windowMs: Number.isFinite(limit.windowMs) ? limit.windowMs : null,
-      ...traffic.sum(nowMs),
-    }))
-    return reports.filter(({ isLocal, allowed, denied }) => !isLocal || allowed + denied > 0)
-  }
-
   #storeReport(nowMs: number): StoreReport {
     const { store } = this.inspection
     const outage = this.#outage.report()
@@ -179,26 +207,4 @@ export class LimiterWatch implements Watched {
       ...(outage && { outage }),
     }
   }
-}
-
-/** Returns what tells a limit from others: a policy function may return several of one name. */
-function keyOf({ name, limit, windowMs, isLocal }: LimitNumbers): string {
-  return `${name} ${limit} ${windowMs} ${isLocal}`
-}
-
-function numbersOf({ name, limit, windowMs }: PartDecision): Omit<LimitNumbers, 'isLocal'> {
-  return { name, limit, windowMs }
-}
-
-/** Joins a limit, whose name has no blank, and an identity in keys. */
-function nameOf(limitName: string, identity: string): string {
-  return `${limitName} ${identity}`
-}
-
-function identityIn(name: string): string {
-  return name.slice(name.indexOf(' ') + 1)
-}
-
-function clientOf(name: string): Omit<DeniedRow, 'denied'> {
-  return { limitName: name.slice(0, name.indexOf(' ')), identity: shownIdentity(identityIn(name)) }
 }

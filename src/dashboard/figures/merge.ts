@@ -5,7 +5,11 @@ import type {
 } from '../../limiter/candidate/candidate-report.js'
 import { worstState } from '../../pipe/breaker-state.js'
 import { distinctCount, mergeHashes } from '../../util/distinct-names.js'
+import { mergeSamples } from '../../util/distinct-sample.js'
 import { groupBy } from '../../util/group-by.js'
+import { sumCounts } from './counts.js'
+import { joinRuns, mergeDenials } from './denials.js'
+import { CLIENT_ADDRESSES, LISTED_ORIGINS } from './denied-clients.js'
 import { addCalls } from './latency.js'
 import { nearestFirst } from './near-clients.js'
 import { mergeOutages } from './outage.js'
@@ -13,21 +17,28 @@ import {
   type DeniedRow,
   type LimiterReport,
   type LimitRow,
-  MAX_LISTED,
+  MAX_NEAR,
   type StoreReport,
   type TrafficReport,
 } from './report.js'
+
+/** The most denied clients of all processes together. */
+const MAX_DENIED = 1000
 
 /** Adds up what processes report of one limiter; the first report is that of this process. */
 export function mergeReports(reports: readonly [LimiterReport, ...LimiterReport[]]): LimiterReport {
   const [own] = reports
   if (reports.length === 1) return own
+  const run = joinRuns(reports.flatMap((report) => report.run ?? []))
   return {
     name: own.name,
     mode: own.mode,
+    sinceMs: Math.min(...reports.map(({ sinceMs }) => sinceMs)),
     traffic: reports.map(({ traffic }) => traffic).reduce(addTraffic),
     limits: mergeLimits(reports.flatMap(({ limits }) => limits)),
-    near: oneOfEach(nearestFirst(reports.flatMap(({ near }) => near))).slice(0, MAX_LISTED),
+    near: oneOfEach(nearestFirst(reports.flatMap(({ near }) => near))).slice(0, MAX_NEAR),
+    ...(run && { run }),
+    denials: mergeDenials(reports.map(({ denials }) => denials)),
     denied: mergeDenied(reports.flatMap(({ denied }) => denied)),
     store: reports.map(({ store }) => store).reduce(mergeStores),
     ...mergeAllCandidates(reports),
@@ -74,8 +85,30 @@ function oneOfEach<C extends Pick<DeniedRow, 'limitName' | 'identity'>>(clients:
   return Array.from(same.values(), ([first]) => first)
 }
 
-function mergeDenied(clients: readonly DeniedRow[]): DeniedRow[] {
-  return addDenied(clients, clientKey).slice(0, MAX_LISTED)
+/** Adds up what is known of the same clients. The one denied most comes first. */
+function mergeDenied(clients: readonly DeniedRow[]): readonly DeniedRow[] {
+  const merged = Array.from(groupBy(clients, clientKey).values(), mergeClient)
+  return merged.sort((a, b) => b.denied - a.denied).slice(0, MAX_DENIED)
+}
+
+function mergeClient(same: readonly [DeniedRow, ...DeniedRow[]]): DeniedRow {
+  const [first] = same
+  if (same.length === 1) return first
+  const sum = (countOf: (client: DeniedRow) => number) =>
+    same.reduce((total, client) => total + countOf(client), 0)
+  return {
+    ...first,
+    denied: sum(({ denied }) => denied),
+    perSecond: sum(({ perSecond }) => perSecond),
+    firstMs: Math.min(...same.map(({ firstMs }) => firstMs)),
+    lastMs: Math.max(...same.map(({ lastMs }) => lastMs)),
+    routes: sumCounts(same.map(({ routes }) => routes)).slice(0, LISTED_ORIGINS),
+    networks: sumCounts(same.map(({ networks }) => networks)).slice(0, LISTED_ORIGINS),
+    addresses: mergeSamples(
+      same.map(({ addresses }) => addresses),
+      CLIENT_ADDRESSES,
+    ),
+  }
 }
 
 /** Adds up how often the same client was denied. The most often denied comes first. */

@@ -9,6 +9,9 @@ const DECIDED_BY: { readonly [Source in DecisionSource]?: 'allowed' | 'denied' |
   store: 'byStore',
 }
 
+/** The most servers that are named. */
+const MAX_SERVERS = 20
+
 /** What decided requests while the store was unavailable. */
 export interface OutageReport {
   /** When that began, in ms since the Unix epoch. */
@@ -24,6 +27,8 @@ export interface OutageReport {
   readonly byStore: number
   /** How many processes say so. */
   readonly processes: number
+  /** The servers that are unavailable, if the store has several. */
+  readonly servers: readonly string[]
 }
 
 /**
@@ -57,7 +62,7 @@ export class OutageWatch {
   /** Returns the outage that lasts; `undefined` while all breakers are closed. */
   report(): OutageReport | undefined {
     if (this.state === 'closed' || this.#outage === undefined) return undefined
-    return { ...this.#outage, processes: 1 }
+    return { ...this.#outage, processes: 1, servers: this.#states.failing.slice(0, MAX_SERVERS) }
   }
 }
 
@@ -70,6 +75,7 @@ export function mergeOutages(a: OutageReport, b: OutageReport): OutageReport {
     local: a.local + b.local,
     byStore: a.byStore + b.byStore,
     processes: a.processes + b.processes,
+    servers: [...new Set([...a.servers, ...b.servers])].slice(0, MAX_SERVERS),
   }
 }
 

@@ -1,10 +1,12 @@
 import type { Mode } from '../../limiter/access-rules.js'
 import type { CandidateClients, CandidateReport } from '../../limiter/candidate/candidate-report.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
+import type { DistinctSample } from '../../util/distinct-sample.js'
+import type { Counts } from './counts.js'
 import type { OutageReport } from './outage.js'
 
-/** The most clients in a list of a report. */
-export const MAX_LISTED = 20
+/** The most clients near a limit in a report. */
+export const MAX_NEAR = 20
 
 /** Decisions over time, in slots of equal length; the oldest slot first, the last one still open. */
 export interface TrafficReport {
@@ -49,9 +51,41 @@ export interface NearClient {
 /** A client that was denied in the last 15 minutes. */
 export interface DeniedRow {
   readonly limitName: string
+  /** The identity as logs show it. */
   readonly identity: string
-  /** How often; a lower bound if very many clients were denied. */
+  /** How often, since `firstMs`. */
   readonly denied: number
+  /** Denials a second in the last 30 to 60 seconds. */
+  readonly perSecond: number
+  readonly firstMs: number
+  readonly lastMs: number
+  /** The routes and the networks of most of its denials. */
+  readonly routes: Counts
+  readonly networks: Counts
+  /** The addresses that stand behind it. */
+  readonly addresses: DistinctSample
+}
+
+/** Denials without a pause of a minute. */
+export interface DenialRun {
+  readonly sinceMs: number
+  readonly lastMs: number
+}
+
+/** A network that was denied: /24 of IPv4, /48 of IPv6. */
+export interface NetworkFigures {
+  readonly network: string
+  readonly denied: number
+  readonly addresses: DistinctSample
+}
+
+/** What the denials of the last run have in common, over at most 15 minutes. */
+export interface DenialFigures {
+  readonly denied: number
+  readonly clients: DistinctSample
+  readonly addresses: DistinctSample
+  readonly routes: Counts
+  readonly networks: readonly NetworkFigures[]
 }
 
 /** A store, as one limiter sees it. */
@@ -72,9 +106,15 @@ export interface StoreReport {
 export interface LimiterReport {
   readonly name: string
   readonly mode: Mode
+  /** When counting began. */
+  readonly sinceMs: number
   readonly traffic: TrafficReport
   readonly limits: readonly LimitRow[]
   readonly near: readonly NearClient[]
+  /** The last run of denials. Absent if nothing has been denied. */
+  readonly run?: DenialRun
+  readonly denials: DenialFigures
+  /** The clients that were denied most. */
   readonly denied: readonly DeniedRow[]
   readonly store: StoreReport
   readonly candidate?: CandidateReport

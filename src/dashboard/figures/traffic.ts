@@ -1,11 +1,11 @@
 import type { TrafficReport } from './report.js'
 
 /** The length of a slot. Slots of all processes begin at the same times, so that they can be added up. */
-export const SLOT_MS = 5000
+export const SLOT_MS = 10_000
 /** Slots of 15 minutes. */
-export const CHART_SLOTS = 180
+export const CHART_SLOTS = 90
 /** Slots of a minute. */
-export const MINUTE_SLOTS = 12
+export const MINUTE_SLOTS = 6
 
 /** What the last slots have together. */
 export interface TrafficSum {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { boardOf } from '../figures/board.js'
-import { figuresOf } from '../figures/board-figures.js'
-import { LimiterWatch } from '../figures/limiter-watch.js'
+import { boardOf } from '../board/board.js'
+import { watchAll } from '../figures/limiter-watch.js'
 import { actionsOn } from './actions.js'
 import { type DashboardOptions, readDashboardOptions } from './options.js'
 import { pageServer } from './page-handler.js'
@@ -48,13 +47,12 @@ export function dashboard<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 >(options: DashboardOptions<Req, Res>): Dashboard<Req, Res> {
-  const { limiters, hosts } = readDashboardOptions(options)
-  const watches = limiters.map((watched) => new LimiterWatch(watched))
+  const { limiters, hosts, label } = readDashboardOptions(options)
+  const watches = watchAll(limiters, label)
   const board = boardOf(watches)
-  const figures = figuresOf(board)
-  const actions = actionsOn(watches, figures.record)
+  const actions = actionsOn(watches, board.record)
   const { authorize, operator } = options
-  const page = pageServer(figures, actions, { authorize, hosts, ...(operator && { operator }) })
+  const page = pageServer(board, actions, { authorize, hosts, ...(operator && { operator }) })
 
   function dashboardHandler(req: Req, res: Res, next?: (error?: unknown) => void): void {
     page.handle(req, res, next)
@@ -63,7 +61,7 @@ export function dashboard<
   return Object.assign(dashboardHandler, {
     close() {
       page.stop()
-      board.stop()
+      void board.stop()
     },
   })
 }

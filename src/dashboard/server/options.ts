@@ -14,7 +14,7 @@ export interface DashboardOptions<
   Res extends ServerResponse = ServerResponse,
 > {
   /**
-   * The limiters to show, at most 50: what `createLimiter` returns, and the `limiter` of each middleware.
+   * The limiters to show, at most 200: what `createLimiter` returns, and the `limiter` of each middleware.
    */
   limiters: readonly AnyLimiter[]
   /**
@@ -29,6 +29,11 @@ export interface DashboardOptions<
    */
   operator?: (req: Req) => string
   /**
+   * Returns what you call the client of a request, such as the name of a customer, for the list of denied clients.
+   * At most 80 characters are shown. Labels stay in the memory of this process. Default: no labels.
+   */
+  label?: (req: Req) => string | number | undefined
+  /**
    * The names under which browsers may open the page, as in the address bar: `limits.example.com`, or with a
    * port that is not the default, `limits.example.com:8080`. IP addresses and `localhost` need no entry,
    * except behind a proxy that replaces `Host`.
@@ -39,7 +44,7 @@ export interface DashboardOptions<
   hosts?: readonly string[]
 }
 
-const MAX_LIMITERS = 50
+const MAX_LIMITERS = 200
 
 const OPTIONS = {
   rows: {
@@ -47,6 +52,7 @@ const OPTIONS = {
     authorize: readAuthorize,
     operator: callback<NonNullable<DashboardOptions['operator']>>,
     hosts: withDefault([], readHosts),
+    label: callback<NonNullable<DashboardOptions['label']>>,
   },
   fixes: {
     limiter: 'limiters',

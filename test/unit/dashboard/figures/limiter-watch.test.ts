@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import {
   candidateLimits,
+  concurrency,
   createLimiter,
   fixedWindow,
   type Limiter,
@@ -10,8 +11,8 @@ import {
   quota,
   tokenBucket,
 } from 'headgate'
-import { boardOf } from '../../../../src/dashboard/figures/board.js'
-import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { boardOf } from '../../../../src/dashboard/board/board.js'
+import { LimiterWatch, watchAll } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { storeThat } from '../../../support/fault-stores.js'
 import { chargeStore } from '../../../support/store-calls.js'
@@ -221,6 +222,73 @@ test('counts the calls of its own limiter and store alone', () => {
   expect(watch.report().store.calls).toBe(1)
 })
 
+test('denials have their routes, their networks and their run, and clients what the application calls them', async () => {
+  const limiter = createLimiter<object>({ name: 'api', policy: fixedWindow({ limit: 1, window: '1h' }) })
+  const inspection = inspectionOf(limiter) as Inspection
+  const label = (request: { name: string }) => request.name
+  const [watch] = watchAll([{ name: 'api', limiter, inspection }], label as never, () => nowMs)
+  watches.push(watch as LimiterWatch)
+  const request = {
+    method: 'POST',
+    url: '/search?q=1',
+    headers: {},
+    name: 'Ada Ltd',
+    socket: { remoteAddress: '203.0.113.7' },
+  }
+  for (let i = 0; i < 4; i++) await limiter.charge(request)
+  const report = watch?.report()
+  expect(report).toMatchObject({
+    sinceMs: START_MS,
+    run: { sinceMs: START_MS, lastMs: START_MS },
+    denials: {
+      denied: 3,
+      routes: [['POST /search', 3]],
+      networks: [{ network: '203.0.113.0/24', denied: 3 }],
+    },
+    denied: [
+      {
+        identity: '203.0.113.7',
+        denied: 3,
+        routes: [['POST /search', 3]],
+        networks: [['203.0.113.0/24', 3]],
+      },
+    ],
+  })
+  expect([...(watch?.labels() ?? [])]).toEqual([['api 203.0.113.7', 'Ada Ltd']])
+  expect(watch?.takeDemands()).toMatchObject([
+    {
+      limitName: 'api',
+      limit: 1,
+      windowMs: 3_600_000,
+      demands: [{ identity: '203.0.113.7', peak: 4, wasDenied: true }],
+    },
+  ])
+})
+
+test('a denial without limits, such as of a blocked address, has no client', async () => {
+  const { limiter, watch } = watched<object>({
+    key: undefined,
+    policy: undefined,
+    limit: 5,
+    window: '1m',
+    block: ['203.0.113.7'],
+  } as object)
+  await limiter.charge({ method: 'GET', url: '/', headers: {}, socket: { remoteAddress: '203.0.113.7' } })
+  const { denials, denied, traffic } = watch.report()
+  expect([denials.denied, denied, sum(traffic.denied)]).toEqual([1, [], 1])
+})
+
+test('limits of concurrency, and of any number of plans, count demands for eight limits at most', async () => {
+  const { limiter, watch } = watched<number>({
+    policy: (plan: number) => fixedWindow({ limit: plan, window: '1h' }),
+  } as object)
+  for (let plan = 1; plan <= 20; plan++) await limiter.charge(plan)
+  expect(watch.takeDemands()).toHaveLength(8)
+  const held = watched({ name: 'held', policy: concurrency({ limit: 3, ttl: '1m' }) })
+  await held.limiter.charge('ada')
+  expect(held.watch.takeDemands()).toEqual([])
+})
+
 test('follows the state of the circuit breaker', () => {
   const { limiter, watch } = watched()
   limiter.events.emit('storeState', 'open', undefined as never)
@@ -249,7 +317,7 @@ describe('a board', () => {
     await limiter.charge('ada')
     channel('headgate:store').publish({ type: 'call', limiter: 'remote', store: 'faulty', durationMs: 3 })
     const { limiters, slotMs, atMs } = board.snapshot()
-    expect(slotMs).toBe(5000)
+    expect(slotMs).toBe(10_000)
     expect(Math.abs(atMs - Date.now())).toBeLessThan(60_000)
     expect(limiters.map(({ processes }) => processes)).toEqual([1, 1])
     expect(limiters[0]?.store).toMatchObject({
@@ -262,7 +330,7 @@ describe('a board', () => {
     expect(limiters[1]?.store.medianMs).toBeGreaterThanOrEqual(3)
     expect(limiters[1]?.store.p99Ms).toBe(limiters[1]?.store.medianMs)
     await board.refresh()
-    board.stop()
+    await board.stop()
     expect(limiter.events.listenerCount('decision')).toBe(0)
   })
 })

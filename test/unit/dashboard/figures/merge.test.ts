@@ -3,7 +3,8 @@ import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import type { LimiterReport, LimitRow } from '../../../../src/dashboard/figures/report.js'
 import type { CandidateClients, CandidateReport } from '../../../../src/limiter/candidate/candidate-report.js'
 import { inspectionOf } from '../../../../src/limiter/inspection.js'
-import { reportOf, trafficOf } from './reports.js'
+import { NO_NAMES } from '../../../../src/util/distinct-sample.js'
+import { deniedRow, reportOf, trafficOf } from './reports.js'
 
 const limit: LimitRow = {
   name: 'api',
@@ -68,24 +69,49 @@ test('a client is near a limit as the process says that knows it nearest', () =>
   expect(merged.near).toEqual([near('ada', 0), near('bob', 1)])
 })
 
-test('denials of a client are added up for each limit, and 20 clients are listed', () => {
-  const denied = (identity: string, times: number, limitName = 'api') => ({
-    limitName,
-    identity,
-    denied: times,
-  })
-  const many = Array.from({ length: 20 }, (_, i) => denied(`client-${i}`, 2))
+test('denials of a client are added up for each limit, with what is known of it, and 1,000 clients are listed', () => {
+  const addresses = (...hashes: number[]) => ({ below: NO_NAMES.below, hashes })
+  const many = Array.from({ length: 1000 }, (_, i) => deniedRow(`client-${i}`, 2))
+  const ada = {
+    perSecond: 1,
+    firstMs: 5,
+    lastMs: 9,
+    routes: [['GET /a', 3]],
+    networks: [['192.0.2.0/24', 3]],
+  } as const
   const merged = mergeReports([
-    reportOf({ denied: [denied('ada', 3), denied('bob', 6)] }),
-    reportOf({ denied: [denied('ada', 4), denied('ada', 5, 'login'), ...many] }),
+    reportOf({ denied: [deniedRow('ada', 3, { ...ada, addresses: addresses(1, 2) }), deniedRow('bob', 6)] }),
+    reportOf({
+      denied: [
+        deniedRow('ada', 4, { ...ada, firstMs: 4, lastMs: 8, addresses: addresses(2, 3) }),
+        deniedRow('ada', 5, { limitName: 'login' }),
+        ...many,
+      ],
+    }),
   ])
-  expect(merged.denied).toHaveLength(20)
+  expect(merged.denied).toHaveLength(1000)
   expect(merged.denied.slice(0, 4)).toEqual([
-    denied('ada', 7),
-    denied('bob', 6),
-    denied('ada', 5, 'login'),
-    denied('client-0', 2),
+    deniedRow('ada', 7, {
+      perSecond: 2,
+      firstMs: 4,
+      lastMs: 9,
+      routes: [['GET /a', 6]],
+      networks: [['192.0.2.0/24', 6]],
+      addresses: addresses(1, 2, 3),
+    }),
+    deniedRow('bob', 6),
+    deniedRow('ada', 5, { limitName: 'login' }),
+    deniedRow('client-0', 2),
   ])
+})
+
+test('a run of denials is that of all processes together, and counting began with the first', () => {
+  const merged = mergeReports([
+    reportOf({ sinceMs: 500, run: { sinceMs: 700, lastMs: 900 } }),
+    reportOf({ sinceMs: 400, run: { sinceMs: 600, lastMs: 800 } }),
+  ])
+  expect([merged.sinceMs, merged.run]).toEqual([400, { sinceMs: 600, lastMs: 900 }])
+  expect(mergeReports([reportOf(), reportOf()])).not.toHaveProperty('run')
 })
 
 test('the state of the store is the worst that a process sees', () => {
@@ -105,12 +131,12 @@ test('calls of the store are added up', () => {
 })
 
 test('an outage is that of the processes that see it: since the first, with the decisions of all', () => {
-  const outage = { sinceMs: 2000, allowed: 1, denied: 2, local: 3, byStore: 4, processes: 1 }
+  const outage = { sinceMs: 2000, allowed: 1, denied: 2, local: 3, byStore: 4, processes: 1, servers: ['a'] }
   const within = (own: object) => reportOf({ store: { ...store, ...own } })
   const merged = mergeReports([
     within({}),
     within({ outage }),
-    within({ outage: { ...outage, sinceMs: 1000 } }),
+    within({ outage: { ...outage, sinceMs: 1000, servers: ['b', 'a'] } }),
   ])
   expect(merged.store.outage).toEqual({
     sinceMs: 1000,
@@ -119,6 +145,7 @@ test('an outage is that of the processes that see it: since the first, with the 
     local: 6,
     byStore: 8,
     processes: 2,
+    servers: ['a', 'b'],
   })
   expect(mergeReports([within({}), within({})]).store).not.toHaveProperty('outage')
 })

@@ -21,6 +21,7 @@ test('an outage begins with the first decision without the store, and counts eac
     local: 2,
     byStore: 0,
     processes: 1,
+    servers: [],
   })
 })
 
@@ -62,5 +63,6 @@ test('the next outage is counted anew', () => {
     local: 0,
     byStore: 0,
     processes: 1,
+    servers: [],
   })
 })

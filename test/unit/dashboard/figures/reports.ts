@@ -1,6 +1,7 @@
 import { BUCKETS } from '../../../../src/dashboard/figures/latency.js'
-import type { LimiterReport, TrafficReport } from '../../../../src/dashboard/figures/report.js'
+import type { DeniedRow, LimiterReport, TrafficReport } from '../../../../src/dashboard/figures/report.js'
 import { CHART_SLOTS } from '../../../../src/dashboard/figures/traffic.js'
+import { NO_NAMES } from '../../../../src/util/distinct-sample.js'
 
 /** Returns traffic with counts in its last slots. */
 export function trafficOf(
@@ -21,11 +22,29 @@ export function reportOf(own: Partial<LimiterReport> = {}): LimiterReport {
   return {
     name: 'api',
     mode: 'enforce',
+    sinceMs: 0,
     traffic: trafficOf(0, []),
     limits: [],
     near: [],
+    denials: { denied: 0, clients: NO_NAMES, addresses: NO_NAMES, routes: [], networks: [] },
     denied: [],
     store: { name: 'redis', state: 'closed', calls: 0, failures: 0, latency },
+    ...own,
+  }
+}
+
+/** Returns a client that was denied, from nowhere. */
+export function deniedRow(identity: string, denied: number, own: Partial<DeniedRow> = {}): DeniedRow {
+  return {
+    limitName: 'api',
+    identity,
+    denied,
+    perSecond: 0,
+    firstMs: 0,
+    lastMs: 0,
+    routes: [],
+    networks: [],
+    addresses: NO_NAMES,
     ...own,
   }
 }

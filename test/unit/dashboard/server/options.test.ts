@@ -10,7 +10,7 @@ const middleware = rateLimit({ limit: 5, window: '1m' })
 const authorize = () => true
 
 const FIX = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can release clients.'
-const LIST = 'limiters must be an array of 1 to 50 limiters'
+const LIST = 'limiters must be an array of 1 to 200 limiters'
 
 const WRONG: readonly (readonly [string, unknown, string])[] = [
   [

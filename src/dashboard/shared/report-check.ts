@@ -1,35 +1,9 @@
 import { BREAKER_STATES } from '../../pipe/breaker-state.js'
 import { isObject } from '../../util/values.js'
-import { BUCKETS } from './latency.js'
-import type { LimiterReport } from './report.js'
-import { CHART_SLOTS } from './traffic.js'
-
-/** What a process reports to the others. */
-export interface Note {
-  readonly process: string
-  readonly atMs: number
-  /** `undefined` if another version of this package wrote it: its figures cannot be added up. */
-  readonly report: LimiterReport | undefined
-}
+import type { LimiterReport } from '../figures/report.js'
 
 /** The longest list of a report that is read. */
 const MAX_LISTED = 1000
-
-/** Returns the note in a text; `undefined` if not even its process and its time can be read. */
-export function parseNote(text: string): Note | undefined {
-  const note = parse(text)
-  if (!isNote(note)) return undefined
-  const { process, atMs, report } = note
-  return { process, atMs, report: isReport(report) ? report : undefined }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 type Validator = (value: unknown) => boolean
 
@@ -39,6 +13,11 @@ const isCount: Validator = (value) =>
 const isRate: Validator = (value) => typeof value === 'number' && value >= 0 && Number.isFinite(value)
 const isFlag: Validator = (value) => typeof value === 'boolean'
 const isPresent: Validator = () => true
+
+const isSample: Validator = isObject // as `sampleInJson` has returned it
+const isMode: Validator = (value) => value === 'enforce' || value === 'report'
+const isCounts: Validator = (value) => listOf((pair) => listOf(isPresent, 2)(pair) && isPair(pair))(value)
+const isPair: Validator = (pair) => Array.isArray(pair) && isText(pair[0]) && isCount(pair[1])
 
 function optional(check: Validator): Validator {
   return (value) => value === undefined || check(value)
@@ -56,14 +35,8 @@ function object(fields: Readonly<Record<string, Validator>>): Validator {
   return (value) => isObject(value) && checks.every(([name, check]) => check(value[name]))
 }
 
-const hasNoteFields = object({ process: isText, atMs: isCount, report: isPresent })
-
-/** Returns whether a value is a note. Does not check its report. */
-function isNote(value: unknown): value is Omit<Note, 'report'> & { readonly report: unknown } {
-  return hasNoteFields(value)
-}
-
-function isReport(value: unknown): value is LimiterReport {
+/** Returns whether a value is a report, once its counts and samples are decoded. */
+export function isReport(value: unknown): value is LimiterReport {
   return hasReportFields(value)
 }
 
@@ -76,10 +49,13 @@ const isCandidateLimit = object({
 })
 
 const hasReportFields = object({
+  name: isText,
+  mode: isMode,
+  sinceMs: isCount,
   traffic: object({
     lastSlot: isCount,
-    allowed: listOf(isCount, CHART_SLOTS),
-    denied: listOf(isCount, CHART_SLOTS),
+    allowed: isPresent,
+    denied: isPresent,
     perSecond: object({ allowed: isRate, denied: isRate }),
   }),
   limits: listOf(
@@ -97,12 +73,33 @@ const hasReportFields = object({
   near: listOf(
     object({ limitName: isText, identity: isText, limit: isCount, remaining: isCount, isLocal: isFlag }),
   ),
-  denied: listOf(object({ limitName: isText, identity: isText, denied: isCount })),
+  run: optional(object({ sinceMs: isCount, lastMs: isCount })),
+  denials: object({
+    denied: isCount,
+    clients: isSample,
+    addresses: isSample,
+    routes: isCounts,
+    networks: listOf(object({ network: isText, denied: isCount, addresses: isSample })),
+  }),
+  denied: listOf(
+    object({
+      limitName: isText,
+      identity: isText,
+      denied: isCount,
+      perSecond: isRate,
+      firstMs: isCount,
+      lastMs: isCount,
+      routes: isCounts,
+      networks: isCounts,
+      addresses: isSample,
+    }),
+  ),
   store: object({
+    name: isText,
     state: (value) => BREAKER_STATES.some((state) => state === value),
     calls: isCount,
     failures: isCount,
-    latency: listOf(isCount, BUCKETS),
+    latency: isPresent,
     outage: optional(
       object({
         sinceMs: isCount,
@@ -111,6 +108,7 @@ const hasReportFields = object({
         local: isCount,
         byStore: isCount,
         processes: isCount,
+        servers: listOf(isText),
       }),
     ),
   }),

@@ -1,0 +1,65 @@
+import type { LimitDemand } from '../../tuning/client-demand.js'
+import { inBackground } from '../../util/background-timer.js'
+import type { LimiterWatch } from '../figures/limiter-watch.js'
+import type { PageFigures } from '../figures/shown.js'
+import { readDemands, readHistories, readHistory } from './day.js'
+import { watchEvents } from './event-sources.js'
+import { type Figures, figuresOf } from './figures.js'
+import { groupsOf } from './groups.js'
+import { problemsOf } from './problems.js'
+import { type Snapshot, snapshotOf } from './snapshot.js'
+
+/** How often a process looks whether there is anything to tell the others. */
+const TICK_MS = 2000
+
+/** The figures of all limiters of a dashboard. */
+export interface Board extends PageFigures {
+  /** Reads what the clients of each limit of a limiter asked for in the last 12 to 24 hours. */
+  demands(limiter: string): Promise<readonly LimitDemand[]>
+  /** The figures in the form of the first page. */
+  snapshot(): Snapshot
+  /** Ends the reports to other processes. Resolves once they know, or after some seconds. */
+  stop(): Promise<void>
+}
+
+/** Creates the board of some limiters, and begins to report to other processes. */
+export function boardOf(watches: readonly LimiterWatch[], now: () => number = Date.now): Board {
+  const groups = groupsOf(watches, now)
+  const events = groups.map((group) => watchEvents(group, now))
+  const timer = inBackground(setInterval(tick, TICK_MS))
+  let figures: Figures = figuresOf(groups, watches, now())
+
+  async function tick(): Promise<void> {
+    for (const each of events) each.check()
+    await Promise.all(groups.map((group) => group.tick()))
+  }
+
+  return {
+    async refresh() {
+      for (const watch of watches) watch.probe()
+      await Promise.all(groups.map((group) => group.refresh()))
+      figures = figuresOf(groups, watches, now())
+    },
+    rows: () => figures.rows(),
+    series: () => figures.series(),
+    outages: () => figures.outages,
+    processes: () => figures.processes,
+    events: () => figures.events,
+    detail: (limiter) => figures.detail(limiter),
+    problems: () => problemsOf(groups),
+    history: (limiter) => readHistory(groups, figures, limiter, now()),
+    histories: () => readHistories(groups, figures, now()),
+    demands: (limiter) => readDemands(groups, limiter),
+    record(event) {
+      const index = groups.findIndex(({ histories }) => histories.has(event.limiter ?? ''))
+      events[Math.max(0, index)]?.record(event)
+    },
+    snapshot: () => snapshotOf(figuresOf(groups, watches, now())),
+    async stop() {
+      clearInterval(timer)
+      for (const each of events) each.stop()
+      await Promise.all(groups.map((group) => group.close()))
+      for (const watch of watches) watch.stop()
+    },
+  }
+}

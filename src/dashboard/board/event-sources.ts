@@ -1,0 +1,108 @@
+import type { LimiterEvents } from '../../limiter/events.js'
+import { inspectSettings } from '../../limiter/settings-source.js'
+import type { BreakerState } from '../../pipe/breaker-state.js'
+import type { Store } from '../../stores/store.js'
+import type { Listeners } from '../../util/emitter.js'
+import type { LimiterWatch } from '../figures/limiter-watch.js'
+import type { LoggedEvent } from '../figures/logged-event.js'
+import type { NewEvent } from '../shared/event-log.js'
+import type { Group } from '../shared/group.js'
+import { thisProcess } from '../shared/this-process.js'
+import { changeEvent, followSettings } from './settings-events.js'
+
+/** The events of the limiters of a group. */
+export interface EventSources {
+  /** Logs what has changed without an event of a limiter, such as its mode. */
+  check(): void
+  /** Logs what an operator has done. */
+  record(event: Omit<LoggedEvent, 'id' | 'atMs'>): void
+  stop(): void
+}
+
+type StateListener = Listeners<LimiterEvents<unknown>>['storeState']
+
+/** Logs what happens to the limiters of a group, from now on. */
+export function watchEvents(group: Group, now: () => number): EventSources {
+  const { watches } = group.options
+  const stops: (() => void)[] = []
+  let count = 0
+
+  const add = (event: NewEvent) =>
+    group.log.add({ id: `${thisProcess().id}-${group.options.dashboard}-${count++}`, atMs: now(), ...event })
+
+  const breakers = breakerEvents(add)
+  for (const watch of watches) {
+    const { limiter, inspection } = watch
+    const onState: StateListener = (state, _cause, server) =>
+      breakers.change(watch, inspection.store.name, state, server)
+    limiter.events.on('storeState', onState)
+    stops.push(() => limiter.events.off('storeState', onState))
+    const changes = inspectSettings(inspection.source)
+    stops.push(followSettings(watch, changes, (event) => group.log.add(event), add))
+  }
+  for (const store of new Set(watches.map(({ inspection }) => inspection.store)))
+    stops.push(onLimitsLost(store, add))
+  const modes = new Map(watches.map((watch) => [watch, watch.limiter.mode]))
+
+  return {
+    check() {
+      for (const [watch, before] of modes) {
+        const { mode } = watch.limiter
+        if (mode === before) continue
+        modes.set(watch, mode)
+        add(modeEvent(watch))
+      }
+    },
+    record: add,
+    stop() {
+      for (const stop of stops.splice(0)) stop()
+    },
+  }
+}
+
+/** One event for each server of a store, although each limiter has its own circuit breaker. */
+function breakerEvents(add: (event: NewEvent) => void) {
+  const open = new Map<string, Set<LimiterWatch>>()
+  return {
+    change(watch: LimiterWatch, store: string, state: BreakerState, server: string | undefined): void {
+      if (state === 'half-open') return
+      const about = `${store} ${server ?? ''}`
+      const limiters = open.get(about) ?? new Set()
+      open.set(about, limiters)
+      const wasOpen = limiters.size > 0
+      if (state === 'open') limiters.add(watch)
+      else limiters.delete(watch)
+      const isOpen = limiters.size > 0
+      if (isOpen === wasOpen) return
+      const on = server === undefined ? '' : ` on ${server}`
+      const text = isOpen ? `${store} does not reply${on}` : `${store} replies again${on}`
+      const details = { store, state: isOpen ? 'open' : 'closed', ...(server !== undefined && { server }) }
+      add({ kind: 'breaker', text, about, state: details.state, details })
+    },
+  }
+}
+
+function onLimitsLost({ name, onLimitsLost: listen }: Store, add: (event: NewEvent) => void): () => void {
+  const stop = listen?.((error) => {
+    add({ kind: 'limits-lost', text: error.message, about: name, details: { store: name } })
+  })
+  return () => stop?.()
+}
+
+function modeEvent({ name, limiter }: LimiterWatch): NewEvent {
+  const { mode, settings } = limiter.describe()
+  const text =
+    mode.value === 'report'
+      ? `${name} only reports denials from now on`
+      : `${name} enforces its limits from now on`
+  const author = mode.from === 'settings' ? changeEvent(settings) : {}
+  return {
+    kind: 'mode',
+    limiter: name,
+    text,
+    about: name,
+    state: mode.value,
+    ...author,
+    details: { mode: mode.value },
+  }
+}

@@ -1,0 +1,46 @@
+import { distinctIn } from '../../util/distinct-sample.js'
+import { RUN_GAP_MS } from '../figures/denials.js'
+import type { FindingFigures } from '../figures/finding-figures.js'
+import type { DeniedRow, LimiterReport } from '../figures/report.js'
+import type { ShownOutage, ShownProcess } from '../figures/shown.js'
+import { shownClient } from './detail.js'
+
+/** The clients that a finding looks at. */
+const MAX_CLIENTS = 50
+
+/** What a finding needs besides the report of its limiter. */
+export interface Circumstances {
+  readonly nowMs: number
+  readonly outage: ShownOutage | undefined
+  readonly gone: readonly ShownProcess[]
+  labelOf(client: DeniedRow): string | undefined
+}
+
+/** Returns what a finding about a limiter is made from. */
+export function findingFiguresOf(
+  report: LimiterReport,
+  { nowMs, outage, gone, labelOf }: Circumstances,
+): FindingFigures {
+  const { run, denials, denied, traffic } = report
+  const goesOn = run !== undefined && nowMs - run.lastMs <= RUN_GAP_MS
+  const clients = goesOn ? denied.filter(({ lastMs }) => lastMs >= run.sinceMs) : []
+  return {
+    nowMs,
+    name: report.name,
+    mode: report.mode,
+    allowedPerSecond: traffic.perSecond.allowed,
+    deniedPerSecond: traffic.perSecond.denied,
+    ...(goesOn && { deniedSinceMs: run.sinceMs }),
+    deniedClients: goesOn ? distinctIn(denials.clients) : 0,
+    denied: goesOn ? denials.denied : 0,
+    clients: clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),
+    networks: denials.networks.map(({ network, denied: count, addresses }) => {
+      return { network, denied: count, addresses: distinctIn(addresses) }
+    }),
+    addresses: distinctIn(denials.addresses),
+    routes: denials.routes.map(([route, count]) => ({ route, denied: count })),
+    limits: report.limits,
+    ...(outage && { outage }),
+    gone,
+  }
+}

@@ -1,0 +1,91 @@
+import type { LimiterWatch } from '../figures/limiter-watch.js'
+import type { LoggedEvent } from '../figures/logged-event.js'
+import type { LimiterReport } from '../figures/report.js'
+import type { ShownOutage } from '../figures/shown.js'
+
+/** A limiter, with what all processes report of it. */
+export interface Reported {
+  readonly watch: LimiterWatch
+  readonly report: LimiterReport
+}
+
+/** Returns the outages that last, one for each store of a group. */
+export function shownOutages(group: readonly Reported[]): readonly ShownOutage[] {
+  const affected = group.flatMap(({ watch, report }) => {
+    const { outage, name } = report.store
+    return outage === undefined ? [] : [{ watch, store: name, outage }]
+  })
+  const stores = new Set(affected.map(({ store }) => store))
+  return Array.from(stores, (store) => {
+    const own = affected.filter((each) => each.store === store)
+    const outages = own.map(({ outage }) => outage)
+    const decisions = outages.map(({ allowed, denied, local }) => allowed + denied + local)
+    return {
+      store,
+      servers: [...new Set(outages.flatMap(({ servers }) => servers))],
+      sinceMs: Math.min(...outages.map(({ sinceMs }) => sinceMs)),
+      effects: own.map(({ watch }) => ({ limiter: watch.name, text: effectOf(watch) })),
+      decisions: decisions.reduce((sum, each) => sum + each, 0),
+      processes: Math.max(...outages.map(({ processes }) => processes)),
+    }
+  })
+}
+
+/** Returns what requests of a limiter get while its store is unavailable. */
+function effectOf({ inspection, limiter }: LimiterWatch): string {
+  const { onStoreError, fallbackShare } = inspection
+  if (limiter.mode === 'report') return 'all requests are allowed, because the limiter only reports'
+  if (onStoreError === 'allow') return 'all requests are allowed, and not counted'
+  if (onStoreError === 'deny') return 'all requests are denied'
+  if (typeof onStoreError === 'function') return 'the function onStoreError decides about each request'
+  const share =
+    fallbackShare === 1 ? 'each whole limit' : `${Math.round(100 * fallbackShare)} % of each limit`
+  return `each process counts alone, and grants ${share}`
+}
+
+/** A time when a store was unavailable. */
+export interface OutageInterval {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/**
+ * Returns when a store was unavailable, by the events of its circuit breakers. An outage that lasts ends now. One
+ * whose end no process has logged ends with the next event, which the store has taken.
+ */
+export function outageIntervals(
+  events: readonly LoggedEvent[],
+  store: string,
+  running: { readonly sinceMs: number } | undefined,
+  nowMs: number,
+): readonly OutageInterval[] {
+  const intervals: OutageInterval[] = []
+  const opened = new Map<string, number>()
+  const close = (server: string, toMs: number) => {
+    const fromMs = opened.get(server)
+    opened.delete(server)
+    if (fromMs !== undefined) intervals.push({ fromMs, toMs })
+  }
+  for (const { kind, atMs, details = {} } of events) {
+    const server = String(details.server ?? '')
+    if (kind !== 'breaker' || details.store !== store) continue
+    if (details.state === 'open' && !opened.has(server)) opened.set(server, atMs)
+    else if (details.state === 'closed') close(server, atMs)
+  }
+  for (const [server, fromMs] of [...opened]) {
+    const next = events.find((event) => event.atMs > fromMs && event.kind !== 'breaker')
+    close(server, running !== undefined ? nowMs : (next?.atMs ?? fromMs))
+  }
+  if (running !== undefined) intervals.push({ fromMs: running.sinceMs, toMs: nowMs })
+  return joinIntervals(intervals)
+}
+
+function joinIntervals(intervals: readonly OutageInterval[]): readonly OutageInterval[] {
+  const joined: OutageInterval[] = []
+  for (const { fromMs, toMs } of [...intervals].sort((a, b) => a.fromMs - b.fromMs)) {
+    const last = joined.at(-1)
+    if (last === undefined || fromMs > last.toMs) joined.push({ fromMs, toMs })
+    else joined[joined.length - 1] = { fromMs: last.fromMs, toMs: Math.max(toMs, last.toMs) }
+  }
+  return joined
+}

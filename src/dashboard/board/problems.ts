@@ -1,0 +1,26 @@
+import type { Group } from '../shared/group.js'
+import { processName } from '../shared/process-events.js'
+
+/** Returns why the figures of some groups are incomplete, each in a sentence. */
+export function problemsOf(groups: readonly Group[]): readonly string[] {
+  return [...new Set(groups.flatMap(problemsOfGroup))]
+}
+
+function problemsOfGroup(group: Group): readonly string[] {
+  const problem = group.problem()
+  const recordProblem = group.recordProblem()
+  const others = group
+    .members()
+    .filter(({ state, reports }) => state === 'alive' && reports === undefined)
+    .map(
+      ({ header }) =>
+        `${processName(header)} runs version ${header.version}, whose figures cannot be added up.`,
+    )
+  return [
+    ...(problem === undefined ? [] : [`The figures are of this process alone (${problem}).`]),
+    ...(recordProblem === undefined || recordProblem === problem
+      ? []
+      : [`Events and the history are not kept (${recordProblem}).`]),
+    ...others,
+  ]
+}

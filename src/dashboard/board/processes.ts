@@ -1,0 +1,67 @@
+import type { LimiterReport } from '../figures/report.js'
+import type { ShownProcess } from '../figures/shown.js'
+import type { Member } from '../shared/fleet.js'
+import type { ProcessIdentity } from '../shared/this-process.js'
+
+/** Decisions a second over the last minute of a process, by the slots of its reports. */
+const RATE_SLOTS = 6
+
+/** A process, with what all its dashboards report. */
+interface Reporting {
+  readonly process: ProcessIdentity
+  readonly state: ShownProcess['state']
+  readonly lastSeenMs: number
+  readonly decisions: number
+}
+
+/** Returns the processes, this one first, then by host and pid. */
+export function shownProcesses(
+  own: ProcessIdentity,
+  ownReports: readonly LimiterReport[],
+  members: readonly Member[],
+  nowMs: number,
+): readonly ShownProcess[] {
+  const all = new Map<string, Reporting>()
+  all.set(own.id, { process: own, state: 'alive', lastSeenMs: nowMs, decisions: decisionsOf(ownReports) })
+  for (const member of members) {
+    const { id } = member.header
+    all.set(id, joined(all.get(id), member))
+  }
+  const reporting = [...all.values()]
+  const living = reporting.reduce((sum, { state, decisions }) => sum + (state === 'alive' ? decisions : 0), 0)
+  return reporting.map((each) => shownOf(each, living, each.process.id === own.id)).sort(inOrder)
+}
+
+function joined(
+  before: Reporting | undefined,
+  { header, state, lastSeenMs, reports = [] }: Member,
+): Reporting {
+  const { id, host, pid, version, startedAtMs } = header
+  return {
+    process: { id, host, pid, version, startedAtMs },
+    state: before === undefined || before.state === state ? state : 'alive',
+    lastSeenMs: Math.max(lastSeenMs, before?.lastSeenMs ?? 0),
+    decisions: decisionsOf(reports) + (before?.decisions ?? 0),
+  }
+}
+
+function shownOf(
+  { process, state, lastSeenMs, decisions }: Reporting,
+  living: number,
+  isThis: boolean,
+): ShownProcess {
+  const { id, host, pid, version, startedAtMs } = process
+  const all = state === 'alive' ? living : living + decisions
+  const share = all === 0 ? 0 : decisions / all
+  return { id, host, pid, version, startedAtMs, lastSeenMs, state, share, isThis }
+}
+
+function decisionsOf(reports: readonly LimiterReport[]): number {
+  const last = (counts: readonly number[]) => counts.slice(-RATE_SLOTS).reduce((sum, count) => sum + count, 0)
+  return reports.reduce((sum, { traffic }) => sum + last(traffic.allowed) + last(traffic.denied), 0)
+}
+
+function inOrder(a: ShownProcess, b: ShownProcess): number {
+  if (a.isThis !== b.isThis) return a.isThis ? -1 : 1
+  return a.host.localeCompare(b.host) || a.pid - b.pid || a.startedAtMs - b.startedAtMs
+}

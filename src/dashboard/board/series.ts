@@ -1,0 +1,71 @@
+import type { LimiterReport } from '../figures/report.js'
+import type { Series } from '../figures/shown.js'
+import { SLOT_MS } from '../figures/traffic.js'
+import type { StepCounts } from '../shared/history-document.js'
+import { STEP_MS } from '../shared/steps.js'
+
+/** A process whose report is later than this is left out of the chart, since it may hang. */
+const MAX_LATE_SLOTS = 2
+/** The steps of 24 hours. */
+export const DAY_STEPS = 288
+const SLOTS_PER_STEP = STEP_MS / SLOT_MS
+
+/** Returns the whole steps of the last 15 minutes, as far as all living processes have reported them. */
+export function liveSeries({ traffic, sinceMs }: LimiterReport, reachedSlot: number): Series {
+  const { lastSlot, allowed, denied } = traffic
+  const reached = Math.max(Math.min(lastSlot, reachedSlot), lastSlot - MAX_LATE_SLOTS)
+  const firstSlot = lastSlot - allowed.length + 1
+  const length = reached - firstSlot
+  const firstKnown = Math.floor(sinceMs / SLOT_MS) - firstSlot
+  const known = (counts: readonly number[]) =>
+    counts.slice(0, length).map((count, i) => (i < firstKnown ? null : count))
+  return { stepMs: SLOT_MS, fromMs: firstSlot * SLOT_MS, allowed: known(allowed), denied: known(denied) }
+}
+
+/**
+ * Returns the whole steps of a day: what the history has, and for the last steps, which some processes may not have
+ * added yet, what is live. Ends `daysAgo` days ago. `undefined` if nothing is known.
+ */
+export function daySeries(
+  steps: readonly StepCounts[],
+  live: LimiterReport,
+  nowMs: number,
+  daysAgo = 0,
+): Series | undefined {
+  const endStep = Math.floor(nowMs / STEP_MS) - daysAgo * DAY_STEPS
+  const fromStep = endStep - DAY_STEPS
+  const known = new Map(steps.map((each) => [each.step, each]))
+  for (const each of daysAgo === 0 ? liveSteps(live) : [])
+    known.set(each.step, larger(known.get(each.step), each))
+  const days = Array.from({ length: DAY_STEPS }, (_, i) => known.get(fromStep + i))
+  if (days.every((each) => each === undefined)) return undefined
+  return {
+    stepMs: STEP_MS,
+    fromMs: fromStep * STEP_MS,
+    allowed: days.map((each) => each?.allowed ?? null),
+    denied: days.map((each) => each?.denied ?? null),
+  }
+}
+
+/** Returns the steps that the last 15 minutes cover. */
+function liveSteps({ traffic, sinceMs }: LimiterReport): readonly StepCounts[] {
+  const { lastSlot, allowed, denied } = traffic
+  const firstSlot = lastSlot - allowed.length + 1
+  const first = Math.ceil(firstSlot / SLOTS_PER_STEP)
+  const last = Math.floor((lastSlot + 1) / SLOTS_PER_STEP)
+  const steps = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i)
+  return steps
+    .filter((step) => (step + 1) * STEP_MS > sinceMs)
+    .map((step) => {
+      const from = step * SLOTS_PER_STEP - firstSlot
+      const sum = (counts: readonly number[]) =>
+        counts.slice(from, from + SLOTS_PER_STEP).reduce((total, count) => total + count, 0)
+      return { step, allowed: sum(allowed), denied: sum(denied) }
+    })
+}
+
+/** Both may lack what a process has counted, so each count is at least the larger one. */
+function larger(a: StepCounts | undefined, b: StepCounts): StepCounts {
+  if (a === undefined) return b
+  return { step: b.step, allowed: Math.max(a.allowed, b.allowed), denied: Math.max(a.denied, b.denied) }
+}

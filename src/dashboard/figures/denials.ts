@@ -1,0 +1,157 @@
+import { DistinctCounter, type DistinctSample, mergeSamples } from '../../util/distinct-sample.js'
+import { FrequentNames } from '../../util/frequent.js'
+import { Spans } from '../../util/spans.js'
+import { sumCounts } from './counts.js'
+import type { Origin } from './origin.js'
+import type { DenialFigures, DenialRun, NetworkFigures } from './report.js'
+
+/** Three spans of five minutes. */
+const SPAN_MS = 300_000
+const SPANS = 3
+/** Denials that are further apart are not of one run. */
+export const RUN_GAP_MS = 60_000
+const MAX_CLIENTS = 1000
+const MAX_ADDRESSES = 1000
+const MAX_ROUTES = 64
+/** How many networks are counted, and how many are reported. */
+const MAX_NETWORKS = 64
+const LISTED_NETWORKS = 16
+const LISTED_ROUTES = 10
+/** As many as a /24 network has. */
+export const NETWORK_ADDRESSES = 256
+
+interface Network {
+  denied: number
+  readonly addresses: DistinctCounter
+}
+
+function emptySpan() {
+  return {
+    denied: 0,
+    clients: new DistinctCounter(MAX_CLIENTS),
+    addresses: new DistinctCounter(MAX_ADDRESSES),
+    routes: new FrequentNames(MAX_ROUTES),
+    networks: new Map<string, Network>(),
+  }
+}
+
+type Span = ReturnType<typeof emptySpan>
+
+/** What the denials of a limiter have in common, over at most 15 minutes, since when they have not paused. */
+export class Denials {
+  readonly #spans = new Spans(SPAN_MS, SPANS, emptySpan)
+  #run: DenialRun | undefined
+
+  /** Counts a denied decision, which denied these clients. */
+  count(nowMs: number, clients: readonly string[], { route, address, network }: Origin): void {
+    this.#continueRun(nowMs)
+    const span = this.#spans.current(nowMs)
+    span.denied++
+    for (const client of clients) span.clients.add(client)
+    if (route !== undefined) span.routes.count(route)
+    if (address === undefined || network === undefined) return
+    span.addresses.add(address)
+    countNetwork(span.networks, network, address)
+  }
+
+  /** Returns the last run; `undefined` if nothing has been denied yet. */
+  run(): DenialRun | undefined {
+    return this.#run
+  }
+
+  figures(nowMs: number): DenialFigures {
+    const spans = this.#spans.kept(nowMs)
+    return {
+      denied: spans.reduce((sum, { denied }) => sum + denied, 0),
+      clients: mergeSamples(
+        spans.map(({ clients }) => clients),
+        MAX_CLIENTS,
+      ),
+      addresses: mergeSamples(
+        spans.map(({ addresses }) => addresses),
+        MAX_ADDRESSES,
+      ),
+      routes: sumCounts(spans.map(({ routes }) => [...routes.entries()])).slice(0, LISTED_ROUTES),
+      networks: mergeNetworks(spans.flatMap(networksOf)).slice(0, LISTED_NETWORKS),
+    }
+  }
+
+  /** A clock that steps back does not end a run. */
+  #continueRun(nowMs: number): void {
+    const run = this.#run
+    if (run !== undefined && nowMs - run.lastMs <= RUN_GAP_MS) {
+      this.#run = { sinceMs: Math.min(run.sinceMs, nowMs), lastMs: nowMs }
+      return
+    }
+    this.#run = { sinceMs: nowMs, lastMs: nowMs }
+    this.#spans.clear()
+  }
+}
+
+/** Counts a denial of a network. If there are too many, the one that was denied least makes place. */
+function countNetwork(networks: Map<string, Network>, name: string, address: string): void {
+  let network = networks.get(name)
+  if (network === undefined) {
+    if (networks.size >= MAX_NETWORKS) networks.delete(leastDenied(networks))
+    network = { denied: 0, addresses: new DistinctCounter(NETWORK_ADDRESSES) }
+    networks.set(name, network)
+  }
+  network.denied++
+  network.addresses.add(address)
+}
+
+function leastDenied(networks: ReadonlyMap<string, Network>): string {
+  let least = ''
+  let fewest = Number.POSITIVE_INFINITY
+  for (const [name, { denied }] of networks) {
+    if (denied >= fewest) continue
+    least = name
+    fewest = denied
+  }
+  return least
+}
+
+function networksOf({ networks }: Span): NetworkFigures[] {
+  return Array.from(networks, ([network, figures]) => ({ network, ...figures }))
+}
+
+/** Adds up what is counted of networks. The one denied most comes first. */
+export function mergeNetworks(networks: readonly NetworkFigures[]): readonly NetworkFigures[] {
+  const sums = new Map<string, { denied: number; samples: DistinctSample[] }>()
+  for (const { network, denied, addresses } of networks) {
+    const sum = sums.get(network) ?? { denied: 0, samples: [] }
+    sum.denied += denied
+    sum.samples.push(addresses)
+    sums.set(network, sum)
+  }
+  const merged = Array.from(sums, ([network, { denied, samples }]) => {
+    return { network, denied, addresses: mergeSamples(samples, NETWORK_ADDRESSES) }
+  })
+  return merged.sort((a, b) => b.denied - a.denied)
+}
+
+/** Adds up what several processes count of denials. */
+export function mergeDenials(figures: readonly DenialFigures[]): DenialFigures {
+  return {
+    denied: figures.reduce((sum, { denied }) => sum + denied, 0),
+    clients: mergeSamples(
+      figures.map(({ clients }) => clients),
+      MAX_CLIENTS,
+    ),
+    addresses: mergeSamples(
+      figures.map(({ addresses }) => addresses),
+      MAX_ADDRESSES,
+    ),
+    routes: sumCounts(figures.map(({ routes }) => routes)).slice(0, LISTED_ROUTES),
+    networks: mergeNetworks(figures.flatMap(({ networks }) => networks)).slice(0, LISTED_NETWORKS),
+  }
+}
+
+/** Joins the runs of several processes: the last run of all of them together. */
+export function joinRuns(runs: readonly DenialRun[]): DenialRun | undefined {
+  const [last, ...earlier] = [...runs].sort((a, b) => b.lastMs - a.lastMs)
+  if (last === undefined) return undefined
+  let { sinceMs } = last
+  for (const run of earlier) if (run.lastMs + RUN_GAP_MS >= sinceMs) sinceMs = Math.min(sinceMs, run.sinceMs)
+  return { ...last, sinceMs }
+}

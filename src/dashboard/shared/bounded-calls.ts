@@ -1,0 +1,34 @@
+import { asStoreError } from '../../stores/store-error.js'
+import { timeout } from '../../util/timeout.js'
+
+/** Less than the time between two frames of a page, so that pages go on: with what this process counted. */
+const TIMEOUT_MS = 800
+
+/** Calls of one kind to a store that may fail or hang. */
+export interface BoundedCalls {
+  /** Calls the store, unless the last call is still pending. Waits for 800 ms at most, and never rejects. */
+  attempt(call: () => Promise<void>): Promise<void>
+  /** Why the last call failed; `undefined` if it succeeded. */
+  problem(): string | undefined
+}
+
+/** Creates calls of which one is pending at a time: a store that hangs would collect them. */
+export function boundedCalls(store: string): BoundedCalls {
+  const within = timeout(TIMEOUT_MS)
+  let pending: Promise<void> | undefined
+  let problem: string | undefined
+
+  async function attempt(call: () => Promise<void>): Promise<void> {
+    pending ??= call().finally(() => {
+      pending = undefined
+    })
+    try {
+      await within(pending)
+      problem = undefined
+    } catch (error) {
+      problem = asStoreError(store, error).message
+    }
+  }
+
+  return { attempt, problem: () => problem }
+}

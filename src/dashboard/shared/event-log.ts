@@ -1,0 +1,144 @@
+import type { Documents } from '../../stores/documents.js'
+import { type Fields, isObject } from '../../util/values.js'
+import type { LoggedEvent } from '../figures/logged-event.js'
+import { MAX_TEXT, sharedDocument } from './shared-document.js'
+
+/** How many events are kept. */
+export const MAX_EVENTS = 1000
+/** The most events that wait for a store that fails. */
+const MAX_PENDING = 200
+/** The same thing, told by several processes within this time, is one event. */
+const SAME_MS = 60_000
+/** A state that was told longer ago is told again: a process may have ended without telling what came after. */
+const SAME_STATE_MS = 600_000
+const MAX_TEXT_LENGTH = 500
+/** The most characters of `details`, as JSON. */
+const MAX_DETAILS = 2000
+
+/** An event that processes may log at the same time. */
+export interface LoggableEvent extends LoggedEvent {
+  /**
+   * What the event is about, and what has become of it, such as `redis` and `open`. It is left out if the last event
+   * about the same thing says the same: many processes see one outage. Without `state`, it is left out if there
+   * was one within a minute.
+   */
+  readonly about?: string
+  readonly state?: string
+}
+
+/** An event without what tells it from others. */
+export type NewEvent = Omit<LoggableEvent, 'id' | 'atMs'>
+
+/** The events of a store, which all processes share. */
+export interface EventLog {
+  /** Logs an event as soon as the store takes it. */
+  add(event: LoggableEvent): void
+  /** Writes what was added. Rejects if the store fails: it is written later. */
+  flush(): Promise<void>
+  /** Reads what other processes have logged. */
+  read(): Promise<void>
+  /** Returns the last events as they were read, with those that are not yet written, the oldest first. */
+  events(): readonly LoggedEvent[]
+}
+
+/** Returns the key of the event log below a prefix. */
+export function eventsKey(prefix: string): string {
+  return `${prefix}:dashboard:events`
+}
+
+/** Creates access to the log of events in a store. */
+export function eventLog(documents: Documents, prefix: string): EventLog {
+  const document = sharedDocument<readonly LoggableEvent[]>(documents, eventsKey(prefix), CODEC)
+  let stored: readonly LoggableEvent[] = []
+  let pending: readonly LoggableEvent[] = []
+
+  async function flush(): Promise<void> {
+    const batch = pending
+    if (batch.length === 0) return
+    const isWritten = await document.change((events = []) => {
+      stored = events
+      const next = withEvents(events, batch)
+      if (next === events) return undefined
+      stored = next
+      return next
+    })
+    if (isWritten) pending = pending.filter((event) => !batch.includes(event))
+  }
+
+  return {
+    add(event) {
+      pending = [...pending, bounded(event)].slice(-MAX_PENDING)
+    },
+    flush,
+    async read() {
+      stored = (await document.read()) ?? []
+    },
+    events: () => (pending.length === 0 ? stored : withEvents(stored, pending)),
+  }
+}
+
+/** Returns the log with more events: each once, in the order of their times. The same log if it has them all. */
+export function withEvents(
+  log: readonly LoggableEvent[],
+  added: readonly LoggableEvent[],
+): readonly LoggableEvent[] {
+  let next = log
+  for (const event of added) {
+    if (isLogged(next, event)) continue
+    const at = next.findLastIndex(({ atMs }) => atMs <= event.atMs) + 1
+    next = next.toSpliced(at, 0, event)
+  }
+  return next === log ? log : trimmed(next)
+}
+
+function isLogged(log: readonly LoggableEvent[], event: LoggableEvent): boolean {
+  const [oldest] = log
+  if (log.length >= MAX_EVENTS && oldest !== undefined && event.atMs < oldest.atMs) return true
+  if (log.some(({ id }) => id === event.id)) return true
+  if (event.about === undefined) return false
+  const last = log.findLast(({ kind, about }) => kind === event.kind && about === event.about)
+  if (last === undefined || last.state !== event.state) return false
+  return Math.abs(event.atMs - last.atMs) < (event.state === undefined ? SAME_MS : SAME_STATE_MS)
+}
+
+/** Drops the oldest events, so that every store can hold the others. */
+function trimmed(events: readonly LoggableEvent[]): readonly LoggableEvent[] {
+  let characters = 0
+  const first = events.findLastIndex((event) => {
+    characters += JSON.stringify(event).length + 1
+    return characters > MAX_TEXT
+  })
+  return events.slice(Math.max(first + 1, events.length - MAX_EVENTS))
+}
+
+function bounded(event: LoggableEvent): LoggableEvent {
+  const { details, by, reason, ...others } = event
+  const isShort = details !== undefined && JSON.stringify(details).length <= MAX_DETAILS
+  return {
+    ...others,
+    text: others.text.slice(0, MAX_TEXT_LENGTH),
+    ...(by !== undefined && { by: by.slice(0, MAX_TEXT_LENGTH) }),
+    ...(reason !== undefined && { reason: reason.slice(0, MAX_TEXT_LENGTH) }),
+    ...(isShort && { details }),
+  }
+}
+
+const CODEC = {
+  decode({ events }: Fields): readonly LoggableEvent[] | undefined {
+    return Array.isArray(events) ? events.slice(-MAX_EVENTS).filter(isEvent) : undefined
+  },
+  encode: (events: readonly LoggableEvent[]) => ({ events }),
+}
+
+function isEvent(value: unknown): value is LoggableEvent {
+  if (!isObject(value) || !isTime(value.atMs)) return false
+  const { id, kind, text, limiter = '', by = '', reason = '', details = {} } = value
+  return (
+    [id, kind, text, limiter, by, reason].every((field) => typeof field === 'string') && isObject(details)
+  )
+}
+
+/** A time that `Date` can write. */
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= 8_640_000_000_000_000
+}

@@ -1,0 +1,202 @@
+import type { Documents } from '../../stores/documents.js'
+import type { LimiterWatch } from '../figures/limiter-watch.js'
+import type { LimiterReport } from '../figures/report.js'
+import { boundedCalls } from './bounded-calls.js'
+import { type EventLog, eventLog } from './event-log.js'
+import { FIGURES_MS, Fleet, type Member } from './fleet.js'
+import { type LimiterHistory, limiterHistory } from './limiter-history.js'
+import { headerText, type ProcessHeader, processText } from './process-document.js'
+import { goneEvent, processEvent } from './process-events.js'
+import { processSlots, type Slot } from './process-slots.js'
+import { ForeignDocumentError } from './shared-document.js'
+import { sharesOf } from './shares.js'
+import { thisProcess } from './this-process.js'
+import { watchedMark } from './watched.js'
+
+/** How often a process reports while a page is open anywhere, and otherwise. */
+const WATCHED_MS = 2000
+const UNWATCHED_MS = 10_000
+/** With more processes than this, each reports less often, and fewer clients. */
+const FEW_PROCESSES = 50
+/** The denied clients that all processes report together, and one process: at least, and at most. */
+const ALL_CLIENTS = 50_000
+const MIN_CLIENTS = 50
+const MAX_CLIENTS = 1000
+/** How often someone looks for processes that have vanished, while no page is open. */
+const SCAN_MS = 20_000
+/** Of how many processes. With more, each looks less often. */
+const SCANNING_PROCESSES = 8
+
+/** The limiters of a dashboard that share a store and a prefix. */
+export interface GroupOptions {
+  /** The name of the store, for messages. */
+  readonly store: string
+  readonly prefix: string
+  readonly documents: Documents
+  /** Whether other processes use the store. */
+  readonly isShared: boolean
+  readonly watches: readonly LimiterWatch[]
+  /** The number of the dashboard in this process. */
+  readonly dashboard: number
+}
+
+/** What processes share of a group: they report to one another, and read what others report. */
+export class Group {
+  readonly options: GroupOptions
+  readonly log: EventLog
+  /** By the name of the limiter. */
+  readonly histories: ReadonlyMap<string, LimiterHistory>
+  readonly #now: () => number
+  readonly #header: Omit<ProcessHeader, 'atMs' | 'everyMs'>
+  readonly #fleet = new Fleet()
+  readonly #slots
+  readonly #mark
+  readonly #reads
+  readonly #writes
+  readonly #logging
+  readonly #remembering
+  #publishedMs = Number.NEGATIVE_INFINITY
+  #scannedMs = Number.NEGATIVE_INFINITY
+  #hasReported = false
+
+  constructor(options: GroupOptions, now: () => number = Date.now, process = thisProcess()) {
+    const { store, documents, prefix, dashboard, watches } = options
+    this.options = options
+    this.#now = now
+    this.#header = { ...process, dashboard }
+    const isKept = (header: ProcessHeader) => this.#fleet.isKept(now(), header)
+    this.#slots = processSlots(documents, `${prefix}:dashboard:processes`, isKept)
+    this.#mark = watchedMark(documents, prefix, process.id)
+    this.#reads = boundedCalls(store)
+    this.#writes = boundedCalls(store)
+    this.#logging = boundedCalls(store)
+    this.#remembering = boundedCalls(store)
+    this.log = eventLog(documents, prefix)
+    const histories = watches.map(
+      (watch) => [watch.name, limiterHistory(documents, prefix, watch, process.id, now())] as const,
+    )
+    this.histories = new Map(histories)
+  }
+
+  /** The other dashboards that report, or have reported within an hour. Empty while they cannot be read. */
+  members(): readonly Member[] {
+    if (this.problem() !== undefined) return []
+    return this.#fleet.members(this.#now()).filter(({ header }) => !this.#isOwn(header))
+  }
+
+  /** Why the figures are those of this process alone; `undefined` if they are not. */
+  problem(): string | undefined {
+    return this.#reads.problem() ?? this.#writes.problem()
+  }
+
+  /** Why events and the history are not written; `undefined` if they are. */
+  recordProblem(): string | undefined {
+    return this.#logging.problem() ?? this.#remembering.problem()
+  }
+
+  /** Reports to the others, if it is time, and looks for those that have vanished. Never rejects. */
+  async tick(): Promise<void> {
+    if (this.options.isShared) {
+      await this.#reads.attempt(() => this.#mark.read(this.#now()))
+      if (this.#isScanDue()) await this.#reads.attempt(() => this.#scan())
+      if (this.#isReportDue()) await this.#writes.attempt(() => this.#publish())
+    }
+    await this.#remembering.attempt(() => this.#remember((history) => history.add(this.#now())))
+    await this.#logging.attempt(() => this.log.flush())
+  }
+
+  /** Reads what the others report, for an open page. Never rejects. */
+  async refresh(): Promise<void> {
+    if (this.options.isShared) {
+      await this.#writes.attempt(() => this.#mark.renew(this.#now()))
+      await this.#reads.attempt(() => this.#scan())
+    }
+    await this.#logging.attempt(() => this.log.read())
+  }
+
+  /** Tells the others that this process has been closed. Never rejects. */
+  async close(): Promise<void> {
+    await this.#remembering.attempt(() => this.#remember((history) => history.close(this.#now())))
+    if (!this.#hasReported) return
+    this.log.add(processEvent('process-closed', this.#header, this.#now()))
+    await this.#writes.attempt(() => this.#publish({ closedAtMs: this.#now() }))
+    await this.#logging.attempt(() => this.log.flush())
+  }
+
+  #isOwn({ id, dashboard }: ProcessHeader): boolean {
+    return id === this.#header.id && dashboard === this.#header.dashboard
+  }
+
+  /** How many dashboards live, this one included. */
+  #livingCount(): number {
+    const members = this.#fleet.members(this.#now())
+    return 1 + members.filter(({ header, state }) => state === 'alive' && !this.#isOwn(header)).length
+  }
+
+  #everyMs(): number {
+    const everyMs = this.#mark.isOpen(this.#now()) ? WATCHED_MS : UNWATCHED_MS
+    return everyMs * Math.ceil(this.#livingCount() / FEW_PROCESSES)
+  }
+
+  #isReportDue(): boolean {
+    return Math.abs(this.#now() - this.#publishedMs) >= this.#everyMs()
+  }
+
+  #scanEveryMs(): number {
+    return SCAN_MS * Math.max(1, this.#livingCount() / SCANNING_PROCESSES)
+  }
+
+  #isScanDue(): boolean {
+    return Math.abs(this.#now() - this.#scannedMs) >= this.#scanEveryMs()
+  }
+
+  async #publish(closed: { readonly closedAtMs?: number } = {}): Promise<void> {
+    const header = { ...this.#header, atMs: this.#now(), everyMs: this.#everyMs(), ...closed }
+    await this.#slots.write(header, processText(header, this.#reports()))
+    this.#publishedMs = header.atMs
+    if (this.#hasReported) return
+    this.#hasReported = true
+    this.log.add(processEvent('process-seen', header, header.atMs))
+  }
+
+  /** Has each history do something. A document that is not ours stops none but its own. */
+  async #remember(run: (history: LimiterHistory) => Promise<void>): Promise<void> {
+    let foreign: unknown
+    for (const history of this.histories.values()) {
+      await run(history).catch((error) => {
+        if (!(error instanceof ForeignDocumentError)) throw error
+        foreign = error
+      })
+    }
+    if (foreign !== undefined) throw foreign
+  }
+
+  #reports(): readonly LimiterReport[] {
+    const places = Math.floor(ALL_CLIENTS / this.#livingCount())
+    const reports = this.options.watches.map((watch) => watch.report())
+    const lengths = reports.map(({ denied }) => denied.length)
+    const shares = sharesOf(lengths, Math.min(MAX_CLIENTS, Math.max(MIN_CLIENTS, places)))
+    return reports.map((report, i) => ({ ...report, denied: report.denied.slice(0, shares[i]) }))
+  }
+
+  async #scan(): Promise<void> {
+    const slots = await this.#slots.read()
+    const nowMs = this.#now()
+    this.#fleet.update(nowMs, slots)
+    this.#scannedMs = nowMs
+    for (const member of this.#fleet.members(nowMs)) {
+      if (member.state === 'gone' && !this.#isOwn(member.header) && this.#fleet.sawEnd(member))
+        this.log.add(goneEvent(member, nowMs))
+    }
+    await Promise.all(slots.map((slot, index) => this.#tidy(slot, index, nowMs)))
+  }
+
+  /** Drops the figures of a process that has ended, once they are old, and later the whole document. */
+  async #tidy(slot: Slot | undefined, index: number, nowMs: number): Promise<void> {
+    const { header, limiters = [] } = slot?.document ?? {}
+    if (header === undefined || this.#isOwn(header)) return
+    if (!this.#fleet.isKept(nowMs, header)) await this.#slots.replace(index, '')
+    else if (limiters.length > 0 && !this.#fleet.isKept(nowMs, header, FIGURES_MS))
+      await this.#slots.replace(index, headerText(header))
+  }
+}

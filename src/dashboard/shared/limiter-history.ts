@@ -1,0 +1,62 @@
+import type { Documents } from '../../stores/documents.js'
+import type { LimitDemand } from '../../tuning/client-demand.js'
+import { nameHash } from '../../util/distinct-names.js'
+import type { LimiterWatch } from '../figures/limiter-watch.js'
+import { DEMAND_CODEC, demandsOf, withDemands } from './demand-document.js'
+import { HISTORY_CODEC, type StepCounts, withSteps } from './history-document.js'
+import { sharedDocument } from './shared-document.js'
+import { type FinishedStep, STEP_MS, StepQueue } from './steps.js'
+
+/** Processes add a step within this time after its end, so that they rarely compete. */
+const SPREAD_MS = 60_000
+
+/** What all processes have counted of a limiter, in a store. */
+export interface LimiterHistory {
+  /** Adds the steps that are over, if it is time. Rejects if the store fails: they are added later. */
+  add(nowMs: number): Promise<void>
+  /** Adds all that is counted, when counting ends. */
+  close(nowMs: number): Promise<void>
+  /** Reads the steps of the last 50 hours, in order. */
+  steps(): Promise<readonly StepCounts[]>
+  /** Reads what clients asked for in the last 12 to 24 hours. */
+  demands(): Promise<readonly LimitDemand[]>
+}
+
+/** Creates the history of a limiter, to which this process adds what it counts. */
+export function limiterHistory(
+  documents: Documents,
+  prefix: string,
+  watch: LimiterWatch,
+  process: string,
+  nowMs: number,
+): LimiterHistory {
+  const queue = new StepQueue(watch, nowMs)
+  const keyOf = (kind: string) => `${prefix}:dashboard:${kind}/${watch.name}`
+  const history = sharedDocument(documents, keyOf('history'), HISTORY_CODEC)
+  const demands = sharedDocument(documents, keyOf('demand'), DEMAND_CODEC)
+  const delayMs = nameHash(`${process} ${watch.name}`) % SPREAD_MS
+
+  return {
+    async add(now) {
+      const finished = queue.take(now)
+      if (finished.length === 0 || now % STEP_MS < delayMs) return
+      await addAll(finished)
+    },
+    async close(now) {
+      const finished = queue.take(now, true)
+      if (finished.length > 0) await addAll(finished)
+    },
+    steps: async () => (await history.read())?.steps ?? [],
+    async demands() {
+      const found = await demands.read()
+      return found === undefined ? [] : demandsOf(found)
+    },
+  }
+
+  /** Each document knows what this process has added, so that a lost reply doubles nothing. */
+  async function addAll(finished: readonly FinishedStep[]): Promise<void> {
+    const isCounted = await history.change((before) => withSteps(before, process, finished))
+    const isDemanded = await demands.change((before) => withDemands(before, process, finished))
+    if (isCounted && isDemanded) queue.added(finished)
+  }
+}

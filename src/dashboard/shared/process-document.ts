@@ -1,0 +1,81 @@
+import { type Fields, fieldsOf } from '../../util/values.js'
+import type { LimiterReport } from '../figures/report.js'
+import { reportAsJson, reportInJson } from './report-codec.js'
+import { FORMAT, fieldsInText, MAX_TEXT } from './shared-document.js'
+import type { ProcessIdentity } from './this-process.js'
+
+/** The most limiters of a document that are read. */
+const MAX_LIMITERS = 1000
+/** The longest text of a process. */
+const MAX_FIELD_LENGTH = 200
+/** What is tried until the text is short enough: the share of the longest lists that is kept. */
+const SHARES = [1, 0.5, 0.2, 0.05, 0]
+
+/** What a process says about itself, whatever its version. */
+export interface ProcessHeader extends ProcessIdentity {
+  /** The number of its dashboard, since a process may have several. */
+  readonly dashboard: number
+  /** When this was written, by the clock of the process. */
+  readonly atMs: number
+  /** It writes at least that often. */
+  readonly everyMs: number
+  /** When its dashboard was closed. */
+  readonly closedAtMs?: number
+}
+
+/** What a process tells the others. */
+export interface ProcessDocument {
+  readonly header: ProcessHeader
+  /** Absent if another version wrote it: its figures cannot be added up. */
+  readonly limiters?: readonly LimiterReport[]
+}
+
+/** Returns the text of a document, which every store can hold. */
+export function processText(header: ProcessHeader, limiters: readonly LimiterReport[]): string {
+  let text = ''
+  for (const share of SHARES) {
+    text = JSON.stringify({
+      headgate: FORMAT,
+      header,
+      limiters: limiters.map((report) => {
+        const denied = report.denied.slice(0, Math.round(report.denied.length * share))
+        return reportAsJson({ ...report, denied }, share)
+      }),
+    })
+    if (text.length <= MAX_TEXT) return text
+  }
+  return headerText(header)
+}
+
+/** Returns the text of a document without figures. */
+export function headerText(header: ProcessHeader): string {
+  return JSON.stringify({ headgate: FORMAT, header, limiters: [] })
+}
+
+/** Returns the document in a text; `undefined` if not even its header can be read. */
+export function parseProcess(text: string): ProcessDocument | undefined {
+  const fields = fieldsInText(text)
+  const header = headerIn(fieldsOf(fields?.header))
+  if (fields === undefined || header === undefined) return undefined
+  const { limiters } = fields
+  if (fields.headgate !== FORMAT || !Array.isArray(limiters)) return { header }
+  const reports = limiters.slice(0, MAX_LIMITERS).map(reportInJson)
+  return { header, limiters: reports.filter((report) => report !== undefined) }
+}
+
+function headerIn(fields: Fields): ProcessHeader | undefined {
+  const { id, host, pid, version, startedAtMs, dashboard, atMs, everyMs, closedAtMs } = fields
+  if (!isText(id) || !isText(host) || !isText(version)) return undefined
+  if (!isTime(pid) || !isTime(startedAtMs) || !isTime(dashboard) || !isTime(atMs) || !isTime(everyMs))
+    return undefined
+  const header = { id, host, pid, version, startedAtMs, dashboard, atMs, everyMs }
+  return isTime(closedAtMs) ? { ...header, closedAtMs } : header
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_FIELD_LENGTH
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+}

@@ -1,0 +1,111 @@
+import type { Documents } from '../../stores/documents.js'
+import { type ProcessDocument, type ProcessHeader, parseProcess } from './process-document.js'
+
+/** How many slots are read together. */
+const CHUNK = 16
+/** The most slots, so the most processes whose documents are read. */
+const MAX_SLOTS = 1024
+
+/** A key that a process writes its document to. */
+export interface Slot {
+  readonly version: string
+  /** Absent if the slot is empty, or holds something else. */
+  readonly document: ProcessDocument | undefined
+  /** Whether the slot holds nothing that dashboards have written. It stays as it is. */
+  readonly isForeign: boolean
+}
+
+/** The documents that processes leave for one another in a store. */
+export interface ProcessSlots {
+  /** Writes the document of a process in place of its last one. */
+  write(header: ProcessHeader, text: string): Promise<void>
+  /** Reads the slots of all processes, by index. */
+  read(): Promise<readonly (Slot | undefined)[]>
+  /** Replaces what a slot held at the last read, if it still does. */
+  replace(index: number, text: string): Promise<void>
+}
+
+/**
+ * Creates the documents below a key. Each dashboard of a process has a slot, a key that it alone writes, so
+ * processes do not wait for one another. Documents never expire. So a process takes the first slot that is free or
+ * whose document is not kept any more, and there are never more slots than there were processes at one time.
+ * A store may lose documents, so a slot may be missing between others.
+ */
+export function processSlots(
+  documents: Documents,
+  key: string,
+  isKept: (header: ProcessHeader) => boolean,
+): ProcessSlots {
+  const slots: (Slot | undefined)[] = []
+  let own: number | undefined
+
+  const keyOf = (index: number) => `${key}/${index}`
+
+  /** Reads some slots. Returns whether any of them exists. */
+  async function readSlots(indexes: readonly number[]): Promise<boolean> {
+    const requests = indexes.map((index) => ({ key: keyOf(index), version: slots[index]?.version }))
+    const found = await documents.read(requests)
+    for (const [i, index] of indexes.entries()) {
+      const { version, text, damage } = found[i] ?? {}
+      if (version === undefined) slots[index] = undefined
+      else if (damage !== undefined) slots[index] = { version, document: undefined, isForeign: true }
+      else if (text !== undefined) slots[index] = slotOf(version, text)
+    }
+    return indexes.some((index) => slots[index] !== undefined)
+  }
+
+  async function readAll(): Promise<void> {
+    for (let first = 0; first < MAX_SLOTS; first += CHUNK) {
+      const indexes = Array.from({ length: CHUNK }, (_, i) => first + i)
+      if (await readSlots(indexes)) continue
+      slots.length = first // what was beyond is gone
+      return
+    }
+  }
+
+  /** Returns whether a process may write into a slot, as it was last read. */
+  function isFree(index: number, header: ProcessHeader): boolean {
+    const slot = slots[index]
+    if (slot === undefined) return true
+    if (slot.isForeign) return false
+    return slot.document === undefined || isSame(slot, header) || !isKept(slot.document.header)
+  }
+
+  async function write(header: ProcessHeader, text: string): Promise<void> {
+    if (own !== undefined) {
+      await readSlots([own])
+      if (isSame(slots[own], header) && (await documents.replace(keyOf(own), text, slots[own]?.version)))
+        return
+    }
+    await readAll()
+    const last = slots.findIndex((slot) => isSame(slot, header)) // a reply may have been lost
+    for (let index = Math.max(0, last); index < MAX_SLOTS; index++) {
+      if (!isFree(index, header)) continue
+      if (!(await documents.replace(keyOf(index), text, slots[index]?.version))) continue
+      own = index
+      return
+    }
+  }
+
+  async function read(): Promise<readonly (Slot | undefined)[]> {
+    await readAll()
+    return slots
+  }
+
+  async function replace(index: number, text: string): Promise<void> {
+    await documents.replace(keyOf(index), text, slots[index]?.version)
+  }
+
+  return { write, read, replace }
+}
+
+function slotOf(version: string, text: string): Slot {
+  if (text === '') return { version, document: undefined, isForeign: false }
+  const document = parseProcess(text)
+  return { version, document, isForeign: document === undefined }
+}
+
+function isSame(slot: Slot | undefined, { id, dashboard }: ProcessHeader): boolean {
+  const header = slot?.document?.header
+  return header?.id === id && header.dashboard === dashboard
+}

@@ -1,0 +1,40 @@
+import type { LimiterReport } from '../figures/report.js'
+import { SLOT_MS } from '../figures/traffic.js'
+
+/** Returns a report of a process whose clock is ahead by `aheadMs`, as if it were right. */
+export function shiftedReport(report: LimiterReport, aheadMs: number): LimiterReport {
+  if (aheadMs === 0) return report
+  const { run, traffic, store } = report
+  const shift = (atMs: number) => Math.max(0, atMs - aheadMs)
+  return {
+    ...report,
+    sinceMs: shift(report.sinceMs),
+    traffic: { ...traffic, lastSlot: traffic.lastSlot - Math.round(aheadMs / SLOT_MS) },
+    ...(run && { run: { sinceMs: shift(run.sinceMs), lastMs: shift(run.lastMs) } }),
+    denied: report.denied.map((client) => ({
+      ...client,
+      firstMs: shift(client.firstMs),
+      lastMs: shift(client.lastMs),
+    })),
+    store: {
+      ...store,
+      ...(store.outage && { outage: { ...store.outage, sinceMs: shift(store.outage.sinceMs) } }),
+    },
+  }
+}
+
+/**
+ * Returns what still counts of a process that has ended: its requests, and not how limits and the store are.
+ */
+export function pastReport(report: LimiterReport): LimiterReport {
+  const { name } = report.store
+  const traffic = { ...report.traffic, perSecond: { allowed: 0, denied: 0 } }
+  return {
+    ...report,
+    traffic,
+    limits: [],
+    near: [],
+    denied: report.denied.map((client) => ({ ...client, perSecond: 0 })),
+    store: { name, state: 'closed', calls: 0, failures: 0, latency: [] },
+  }
+}

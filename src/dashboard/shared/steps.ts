@@ -1,0 +1,64 @@
+import type { LimitDemands } from '../figures/limit-figures.js'
+import type { LimiterWatch } from '../figures/limiter-watch.js'
+import { SLOT_MS } from '../figures/traffic.js'
+
+/** The length of a step of the history. */
+export const STEP_MS = 300_000
+const SLOTS_PER_STEP = STEP_MS / SLOT_MS
+/** The most steps that wait for a store that fails: a day. */
+const MAX_PENDING = 288
+/** Of how many of them the demands of clients are kept. */
+const MAX_DEMANDS = 3
+
+/** What a limiter has counted in this process in a step that is over. */
+export interface FinishedStep {
+  /** Its start since the Unix epoch, divided by its length. */
+  readonly step: number
+  readonly allowed: number
+  readonly denied: number
+  readonly demands: readonly LimitDemands[]
+}
+
+/** The steps of a limiter that are over, and not yet in the history. */
+export class StepQueue {
+  readonly #watch: LimiterWatch
+  #next: number
+  #finished: readonly FinishedStep[] = []
+
+  constructor(watch: LimiterWatch, nowMs: number) {
+    this.#watch = watch
+    this.#next = Math.floor(nowMs / STEP_MS)
+  }
+
+  /** Takes the steps that are over. Call it at least every 10 minutes. A clock that steps back takes none. The last time, the step that has begun is taken also. */
+  take(nowMs: number, isLast = false): readonly FinishedStep[] {
+    const current = Math.floor(nowMs / STEP_MS) + (isLast ? 1 : 0)
+    if (current < this.#next - 1) this.#next = current
+    if (current <= this.#next) return this.#finished
+    const { lastSlot, allowed, denied } = this.#watch.report(0).traffic
+    const oldest = Math.ceil((lastSlot - allowed.length + 1) / SLOTS_PER_STEP)
+    const demands = this.#watch.takeDemands()
+    const taken: FinishedStep[] = []
+    for (let step = Math.max(this.#next, oldest); step < current; step++) {
+      const from = step * SLOTS_PER_STEP - (lastSlot - allowed.length + 1)
+      const sum = (counts: readonly number[]) =>
+        counts.slice(from, from + SLOTS_PER_STEP).reduce((total, count) => total + count, 0)
+      const isLast = step === current - 1
+      taken.push({ step, allowed: sum(allowed), denied: sum(denied), demands: isLast ? demands : [] })
+    }
+    this.#next = current
+    this.#finished = withFewDemands([...this.#finished, ...taken].slice(-MAX_PENDING))
+    return this.#finished
+  }
+
+  /** Drops the steps that are in the history now. */
+  added(steps: readonly FinishedStep[]): void {
+    const added = new Set(steps.map(({ step }) => step))
+    this.#finished = this.#finished.filter(({ step }) => !added.has(step))
+  }
+}
+
+function withFewDemands(steps: readonly FinishedStep[]): readonly FinishedStep[] {
+  const first = steps.length - MAX_DEMANDS
+  return steps.map((step, i) => (i < first && step.demands.length > 0 ? { ...step, demands: [] } : step))
+}

@@ -1,0 +1,235 @@
+import { processes, visit } from './processes.js'
+import type { SharedDocuments } from './shared-documents.js'
+
+const START_MS = 1_790_000_000_000
+const SECOND_MS = 1000
+const MINUTE_MS = 60_000
+
+let shared: SharedDocuments
+let startProcess: ReturnType<typeof processes>['start']
+let pass: ReturnType<typeof processes>['pass']
+let skip: (ms: number) => void
+let end: () => void
+
+beforeEach(() => {
+  ;({ shared, start: startProcess, pass, skip, end } = processes(START_MS))
+})
+afterEach(() => {
+  end()
+  jest.useRealTimers()
+})
+
+test('a process reads what the others wrote, and not what it wrote itself', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await one.charge(1)
+  await two.charge(2, 'bob')
+  await pass(2 * SECOND_MS, [one, two], [one, two])
+  expect([one.states(), two.states()]).toEqual([{ two: 'alive' }, { one: 'alive' }])
+  expect([one.allowed(), two.allowed()]).toEqual([3, 3])
+  expect([one.group.problem(), two.group.problem()]).toEqual([undefined, undefined])
+})
+
+test('a process reports every ten seconds, and every two while a page is open anywhere', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  const written = () =>
+    shared.written.filter(({ key }) => key.includes('/processes/') || key.includes('processes/')).length
+  await pass(MINUTE_MS, [one, two])
+  expect(written()).toBe(12)
+  const before = written()
+  await pass(10 * SECOND_MS, [one, two], [one])
+  await pass(10 * SECOND_MS, [one, two], [one])
+  expect(written() - before).toBeGreaterThanOrEqual(16)
+  await pass(20 * SECOND_MS, [one, two])
+  const closed = written()
+  await pass(MINUTE_MS, [one, two])
+  expect(written() - closed).toBe(12)
+})
+
+test('a process that vanishes is gone within six seconds while a page is open, and its requests stay in the chart', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await two.charge(3)
+  await pass(10 * SECOND_MS, [one, two], [one])
+  expect(one.states()).toEqual({ two: 'alive' })
+  await pass(4 * SECOND_MS, [one], [one])
+  expect(one.states()).toEqual({ two: 'alive' })
+  await pass(4 * SECOND_MS, [one], [one])
+  expect(one.states()).toEqual({ two: 'gone' })
+  expect(one.allowed()).toBe(3)
+  const [member] = one.group.members()
+  expect(member?.reports?.[0]).toMatchObject({ limits: [], near: [], store: { state: 'closed' } })
+  await pass(14 * MINUTE_MS, [one], [one], 20 * SECOND_MS)
+  expect(one.allowed()).toBe(3)
+  await pass(2 * MINUTE_MS, [one], [one], 20 * SECOND_MS)
+  expect([one.allowed(), one.states()]).toEqual([0, { two: 'gone' }])
+  await pass(46 * MINUTE_MS, [one], [], 20 * SECOND_MS)
+  expect(one.states()).toEqual({})
+  expect(shared.of('processes/').filter((text) => text !== '')).toHaveLength(1)
+})
+
+test('a process that is closed says so, and is not gone', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await two.charge(3)
+  await pass(4 * SECOND_MS, [one, two], [one])
+  await two.group.close()
+  await pass(MINUTE_MS, [one], [one])
+  expect([one.states(), one.allowed()]).toEqual([{ two: 'closed' }, 3])
+  expect(one.events()).toEqual([
+    ['process-seen', 'web (pid 1) began to report'],
+    ['process-seen', 'web (pid 1) began to report'],
+    ['process-closed', 'web (pid 1) was closed'],
+  ])
+})
+
+test('that a process has gone is logged once, although four others see it', async () => {
+  const others = ['a', 'b', 'c', 'd'].map((id) => startProcess(id))
+  const lost = startProcess('lost', { host: 'lost' })
+  await pass(20 * SECOND_MS, [...others, lost])
+  await pass(5 * MINUTE_MS, others)
+  const gone = others[0]?.events().filter(([kind]) => kind === 'process-gone')
+  expect(gone).toEqual([
+    [
+      'process-gone',
+      expect.stringMatching(/^lost \(pid 1\) has not reported since \{\d+\}, and was not closed$/),
+    ],
+  ])
+})
+
+test('while the store stands still, or this process does, no process counts as gone', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await pass(10 * SECOND_MS, [one, two], [one])
+  shared.set('fail')
+  await pass(5 * MINUTE_MS, [one, two], [one])
+  expect(one.group.problem()).toBe('redis: connection lost')
+  shared.set('none')
+  await pass(10 * SECOND_MS, [one, two], [one])
+  skip(40 * SECOND_MS) // suspended
+  await one.group.refresh()
+  expect(one.states()).toEqual({ two: 'alive' })
+  await pass(10 * SECOND_MS, [one, two], [one])
+  expect(one.events().filter(([kind]) => kind === 'process-gone')).toEqual([])
+})
+
+test.each([3_600_000, -3_600_000])(
+  'a process whose clock is %i ms off lives, and its requests are at the right time',
+  async (aheadMs) => {
+    const [one, wrong] = [startProcess('one'), startProcess('wrong', { aheadMs })]
+    await pass(20 * SECOND_MS, [one, wrong], [one])
+    await wrong.charge(4)
+    await pass(20 * SECOND_MS, [one, wrong], [one])
+    expect([one.states(), one.allowed()]).toEqual([{ wrong: 'alive' }, 4])
+    expect(shared.of('processes/').filter((text) => text.includes('"wrong"'))).toHaveLength(1)
+    await pass(MINUTE_MS, [one], [one])
+    expect(one.states()).toEqual({ wrong: 'gone' })
+  },
+)
+
+test('a store that fails leaves the figures of this process alone, and says why', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await pass(4 * SECOND_MS, [one, two], [one])
+  shared.set('fail')
+  await one.group.refresh()
+  expect([one.group.problem(), one.states()]).toEqual(['redis: connection lost', {}])
+  shared.set('none')
+  await pass(4 * SECOND_MS, [one, two], [one])
+  expect([one.group.problem(), one.states()]).toEqual([undefined, { two: 'alive' }])
+})
+
+test('a store that hangs holds a call up for 800 ms at most, and gets no further calls of its kind', async () => {
+  const one = startProcess('one')
+  await pass(4 * SECOND_MS, [one], [one])
+  jest.useFakeTimers({ doNotFake: ['Date'] })
+  shared.set('hang')
+  shared.calls.length = 0
+  for (let i = 0; i < 5; i++) {
+    skip(10 * SECOND_MS)
+    const done = Promise.all([one.group.refresh(), one.group.tick()])
+    await jest.advanceTimersByTimeAsync(5000)
+    await done
+  }
+  expect(shared.calls.length).toBeLessThanOrEqual(5)
+  expect(one.group.problem()).toBe('redis: no reply within 800 ms')
+  shared.set('none')
+  await Promise.all([one.group.refresh(), one.group.tick()])
+  skip(10 * SECOND_MS)
+  await one.group.refresh()
+  await one.group.tick()
+  expect(one.group.problem()).toBeUndefined()
+})
+
+test('a write whose reply is lost leaves one document, and one event', async () => {
+  const one = startProcess('one')
+  shared.set('lose')
+  await pass(4 * SECOND_MS, [one])
+  shared.set('none')
+  await pass(20 * SECOND_MS, [one])
+  expect(shared.of('processes/')).toHaveLength(1)
+  expect(one.events()).toEqual([['process-seen', 'web (pid 1) began to report']])
+})
+
+test('values of other programs stay as they are, and documents go elsewhere', async () => {
+  const foreign = ['hello', '{"process":"of another program"}', '[]']
+  foreign.forEach((text, i) => void shared.texts.set(`hg:dashboard:processes/${i}`, text))
+  shared.damaged.add('hg:dashboard:processes/3')
+  shared.texts.set('hg:dashboard:events', 'hello')
+  shared.texts.set('hg:dashboard:watched', 'hello')
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await pass(20 * SECOND_MS, [one, two], [one])
+  expect(foreign.map((_, i) => shared.texts.get(`hg:dashboard:processes/${i}`))).toEqual(foreign)
+  expect([shared.texts.get('hg:dashboard:events'), shared.texts.get('hg:dashboard:watched')]).toEqual([
+    'hello',
+    'hello',
+  ])
+  expect(one.group.recordProblem()).toContain('which stays as it is')
+  expect(one.events().length).toBeGreaterThan(0)
+})
+
+test('the figures of another format are left out, and its process is listed', async () => {
+  const one = startProcess('one')
+  const two = startProcess('two')
+  await pass(4 * SECOND_MS, [one, two], [one])
+  const [[key = '', text = ''] = []] = [...shared.texts].filter(
+    ([, each]) => each.includes('"two"') && each.includes('limiters'),
+  )
+  shared.texts.set(key, text.replace('"headgate":1', '"headgate":9'))
+  await one.group.refresh()
+  expect(one.group.members()).toMatchObject([{ header: { id: 'two' }, state: 'alive' }])
+  expect(one.group.members()[0]).not.toHaveProperty('reports')
+})
+
+test('documents that the store loses are written anew', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await pass(4 * SECOND_MS, [one, two], [one])
+  shared.texts.clear()
+  await pass(20 * SECOND_MS, [one, two], [one])
+  expect(one.states()).toEqual({ two: 'alive' })
+  expect(shared.of('processes/')).toHaveLength(2)
+})
+
+test('two dashboards of one process have a document each', async () => {
+  const [one, two] = [startProcess('one'), startProcess('one', { dashboard: 1 })]
+  await pass(20 * SECOND_MS, [one, two])
+  expect(shared.of('processes/')).toHaveLength(2)
+})
+
+test('100 processes that start together each have a document, report less often, and all are read', async () => {
+  const all = Array.from({ length: 100 }, (_, i) => startProcess(`process-${i}`))
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(all.map(({ group }) => group.tick()))
+    skip(20 * SECOND_MS)
+  }
+  const owners = shared.of('processes/').map((text) => JSON.parse(text).header.id)
+  expect(owners.toSorted()).toEqual(all.map((_, i) => `process-${i}`).toSorted())
+  const before = shared.written.length
+  await all[0]?.group.tick()
+  skip(10 * SECOND_MS)
+  await all[0]?.group.tick()
+  expect(shared.written.slice(before).filter(({ key }) => key.includes('processes'))).toHaveLength(1)
+  await all[0]?.group.refresh()
+  expect(Object.values(all[0]?.states() ?? {})).toEqual(Array(99).fill('alive'))
+})
+
+test('100 processes that come and go leave no more documents than lived within an hour, and small ones', async () => {
+  const { texts, events } = await visit(100)
+  expect(texts.join('').length).toBeLessThan(100_000)
+  expect(events).toHaveLength(201)
+})
