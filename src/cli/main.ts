@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { escapeUnprintable } from '../util/printable.js'
 import { didYouMean } from './arguments.js'
+import { eventsCommand } from './events/command.js'
+import { EVENTS_HELP } from './events/help.js'
 import { InputError, PartialOutputError, UsageError } from './failures.js'
 import { blockCommand, inspectCommand, releaseCommand } from './keys/command.js'
 import { BLOCK_HELP, INSPECT_HELP, RELEASE_HELP } from './keys/help.js'
@@ -20,6 +22,7 @@ Commands:
   release     forget what a client has used, bans included
   block       ban a client for a while
   settings    show and change the settings of running limiters
+  events      print what dashboards have logged, as JSON lines
   test-store  test headgate's store contract against your own store
   version     print the version (also --version, -v)
 
@@ -39,6 +42,7 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
   release: { help: RELEASE_HELP, run: releaseCommand },
   block: { help: BLOCK_HELP, run: blockCommand },
   settings: { help: SETTINGS_HELP, run: settingsCommand },
+  events: { help: EVENTS_HELP, run: eventsCommand },
   'test-store': { help: TEST_STORE_HELP, run: testStoreCommand },
   version: { help: HELP, run: async () => `${packageVersion()}\n` },
   help: { help: HELP, run: async ([about = 'help']) => commandNamed(about).help },

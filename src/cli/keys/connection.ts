@@ -3,6 +3,7 @@ import type { PublishedLimit } from '../../pipe/limits-document.js'
 import { request } from '../../pipe/pipe.js'
 import { readPublishedLimits } from '../../pipe/published-limits.js'
 import { pipeTo } from '../../pipe/store-end.js'
+import type { Documents } from '../../stores/documents.js'
 import type { Operation, ResultOf } from '../../stores/operation.js'
 import { SLOTS } from '../../stores/redis/key-slot.js'
 import type { Store } from '../../stores/store.js'
@@ -22,6 +23,8 @@ export interface StoreConnection {
   readBytes(key: string): Promise<{ readonly bytes: unknown; readonly atMs: number }>
   /** Reads the limits that a limiter has published. */
   readLimits(key: string): Promise<readonly PublishedLimit[]>
+  /** The documents of dashboards and settings. */
+  readonly documents: Documents
   /** Applies operations to the store. */
   apply(operations: readonly Operation[]): Promise<void>
   applyOne<O extends Operation>(operation: O): Promise<ResultOf<O>>
@@ -75,6 +78,7 @@ async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise
   const { redisStore } = await import('../../redis.js')
   const { transportOf } = await import('../../stores/redis/client.js')
   const store = redisStore(driver.client)
+  const documents = store.documents as Documents // stores on Redis have them
   const { slotOf, send } = transportOf(driver.client)
   const pipe = pipeTo(store)
   const inTime = timeout(TIMEOUT_MS)
@@ -102,6 +106,10 @@ async function connectionTo(driver: RedisDriver, address: StoreAddress): Promise
     store,
     send: (...words) => run(driver.send(words)),
     readBytes: (key) => run(readBytes(key)),
+    documents: {
+      read: (requests) => run(documents.read(requests)),
+      replace: (...change) => run(documents.replace(...change)),
+    },
     readLimits: (key) => run(readPublishedLimits(store.documents, key)),
     async apply(operations) {
       await run(Promise.all(operations.map(async (operation) => request(pipe, operation))))

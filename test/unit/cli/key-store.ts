@@ -59,6 +59,7 @@ export function keyStore(): KeyStore {
 
   return {
     store: customStore({ name: 'keys', apply, documents }),
+    documents,
     states,
     patterns,
     forgotten,

@@ -58,7 +58,7 @@ const WRONG: readonly (readonly [string, unknown, string])[] = [
     `${LIST}, got an array of 0. Write limiters: [api.limiter].`,
   ],
   ['a limiter outside a list', { limiters: api, authorize }, `${LIST}, got an object.`],
-  ['too many limiters', { limiters: Array(51).fill(api), authorize }, `${LIST}, got an array of 51.`],
+  ['too many limiters', { limiters: Array(201).fill(api), authorize }, `${LIST}, got an array of 201.`],
   [
     'limiter in place of limiters',
     { limiter: api, authorize },
