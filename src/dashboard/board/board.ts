@@ -58,8 +58,8 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
     async stop() {
       clearInterval(timer)
       for (const each of events) each.stop()
-      await Promise.all(groups.map((group) => group.close()))
       for (const watch of watches) watch.stop()
+      await Promise.all(groups.map((group) => group.close()))
     },
   }
 }

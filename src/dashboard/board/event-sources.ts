@@ -1,5 +1,4 @@
 import type { LimiterEvents } from '../../limiter/events.js'
-import { inspectSettings } from '../../limiter/settings-source.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { Store } from '../../stores/store.js'
 import type { Listeners } from '../../util/emitter.js'
@@ -8,7 +7,7 @@ import type { LoggedEvent } from '../figures/logged-event.js'
 import type { NewEvent } from '../shared/event-log.js'
 import type { Group } from '../shared/group.js'
 import { thisProcess } from '../shared/this-process.js'
-import { changeEvent, followSettings } from './settings-events.js'
+import { type AddEvent, authorOf, settingsEvents } from './settings-events.js'
 
 /** The events of the limiters of a group. */
 export interface EventSources {
@@ -27,7 +26,7 @@ export function watchEvents(group: Group, now: () => number): EventSources {
   const stops: (() => void)[] = []
   let count = 0
 
-  const add = (event: NewEvent) =>
+  const add: AddEvent = (event) =>
     group.log.add({ id: `${thisProcess().id}-${group.options.dashboard}-${count++}`, atMs: now(), ...event })
 
   const breakers = breakerEvents(add)
@@ -37,15 +36,15 @@ export function watchEvents(group: Group, now: () => number): EventSources {
       breakers.change(watch, inspection.store.name, state, server)
     limiter.events.on('storeState', onState)
     stops.push(() => limiter.events.off('storeState', onState))
-    const changes = inspectSettings(inspection.source)
-    stops.push(followSettings(watch, changes, (event) => group.log.add(event), add))
   }
   for (const store of new Set(watches.map(({ inspection }) => inspection.store)))
     stops.push(onLimitsLost(store, add))
+  const settings = watches.map((watch) => settingsEvents(watch, add))
   const modes = new Map(watches.map((watch) => [watch, watch.limiter.mode]))
 
   return {
     check() {
+      for (const each of settings) each.check()
       for (const [watch, before] of modes) {
         const { mode } = watch.limiter
         if (mode === before) continue
@@ -56,6 +55,7 @@ export function watchEvents(group: Group, now: () => number): EventSources {
     record: add,
     stop() {
       for (const stop of stops.splice(0)) stop()
+      for (const each of settings) each.stop()
     },
   }
 }
@@ -95,7 +95,7 @@ function modeEvent({ name, limiter }: LimiterWatch): NewEvent {
     mode.value === 'report'
       ? `${name} only reports denials from now on`
       : `${name} enforces its limits from now on`
-  const author = mode.from === 'settings' ? changeEvent(settings) : {}
+  const author = mode.from === 'settings' && settings !== undefined ? authorOf(settings) : {}
   return {
     kind: 'mode',
     limiter: name,

@@ -1,63 +1,86 @@
 import type { LimiterDescription } from '../../limiter/description.js'
 import type { SettingsChange } from '../../limiter/settings-document.js'
-import type { AppliedSettings, ChangeableSettings } from '../../limiter/settings-source.js'
+import { type AppliedSettings, inspectSettings } from '../../limiter/settings-source.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggableEvent, NewEvent } from '../shared/event-log.js'
 
-/** The most changes that are logged at once. */
+/** The most changes that are logged at once, and the most parts of a change that are named. */
 const MAX_CHANGES = 20
+const MAX_PARTS = 5
+
+/** The changes of a limiter's settings, as events. */
+export interface SettingsEvents {
+  /** Reads the changes again, if they could not be read. */
+  check(): void
+  stop(): void
+}
+
+/** Adds an event. Without an id or a time, it gets them. */
+export type AddEvent = (event: NewEvent & Partial<Pick<LoggableEvent, 'id' | 'atMs'>>) => void
 
 /** Returns who changed settings, and why, as far as it is known. */
-export function changeEvent({
-  by,
-  reason,
-}: Partial<SettingsChange> = {}): Pick<LoggableEvent, 'by' | 'reason'> {
+export function authorOf({ by, reason }: Partial<AppliedSettings>): Pick<LoggableEvent, 'by' | 'reason'> {
   return { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) }
 }
 
 /**
  * Logs the changes of a limiter's settings: each once, although all processes follow them. Also logs a candidate
- * that comes or goes. Returns a function that stops.
+ * that comes or goes.
  */
-export function followSettings(
-  watch: LimiterWatch,
-  source: ChangeableSettings | undefined,
-  addOnce: (event: LoggableEvent) => void,
-  add: (event: NewEvent) => void,
-): () => void {
-  const { limiter, name } = watch
+export function settingsEvents({ limiter, name, inspection }: LimiterWatch, add: AddEvent): SettingsEvents {
+  const source = inspectSettings(inspection.source)
   let candidate = candidateOf(limiter.describe())
+  let isDue = limiter.describe().settings !== undefined
+  let isReading = false
 
-  async function addChanges(applied: AppliedSettings): Promise<void> {
-    const changes = (await source?.changes(limiter.name ?? '').catch(() => undefined)) ?? [applied]
-    for (const change of changes.slice(0, MAX_CHANGES).toReversed()) addChange(change)
-  }
-
-  function addChange({ by, reason, atMs }: Partial<SettingsChange>): void {
-    if (atMs === undefined) return
-    addOnce({
-      id: `settings:${name}:${atMs}:${by}`,
-      atMs,
-      kind: 'settings',
-      limiter: name,
-      text: `the settings of ${name} were changed`,
-      ...changeEvent({ by, reason } as Partial<SettingsChange>),
-    })
+  async function addChanges(): Promise<void> {
+    if (source === undefined || !isDue || isReading) return
+    isReading = true
+    isDue = false
+    try {
+      const changes = await source.changes(limiter.name ?? '')
+      for (const change of changes.slice(0, MAX_CHANGES).toReversed()) add(changeEvent(name, change))
+    } catch {
+      isDue = true // the store fails: the next check reads them
+    }
+    isReading = false
   }
 
   function onSettings(applied: AppliedSettings): void {
-    void addChanges(applied)
+    isDue = true
+    void addChanges()
+    const text = `the settings of ${name} were read anew`
+    if (source === undefined)
+      add({ id: `settings:${name}:${applied.version}`, kind: 'settings', limiter: name, text })
     const next = candidateOf(limiter.describe())
     if (next === candidate) return
     candidate = next
-    const text = next === '' ? `the candidate of ${name} was removed` : `${name} has a new candidate`
-    add({ kind: 'candidate', limiter: name, text, about: name, state: next, ...changeEvent(applied) })
+    const what = next === '' ? `${name} has no candidate any more` : `${name} has a new candidate`
+    add({ kind: 'candidate', limiter: name, text: what, about: name, state: next, ...authorOf(applied) })
   }
 
   limiter.events.on('settings', onSettings)
-  const { settings } = limiter.describe()
-  if (settings !== undefined) void addChanges(settings)
-  return () => limiter.events.off('settings', onSettings)
+  void addChanges()
+  return {
+    check: () => void addChanges(),
+    stop: () => limiter.events.off('settings', onSettings),
+  }
+}
+
+function changeEvent(limiter: string, { id, atMs, parts, undoes, ...author }: SettingsChange): LoggableEvent {
+  const paths = parts?.map(({ path }) => path) ?? []
+  const named =
+    paths.length > MAX_PARTS ? [...paths.slice(0, MAX_PARTS), `${paths.length - MAX_PARTS} more`] : paths
+  const what = undoes === undefined ? 'changed' : 'undid a change of'
+  return {
+    id: `settings:${id}`,
+    atMs,
+    kind: 'settings',
+    limiter,
+    text: `${what} ${named.length === 0 ? 'the settings' : named.join(', ')} of ${limiter}`,
+    ...authorOf(author),
+    details: { change: id, ...(undoes !== undefined && { undoes }) },
+  }
 }
 
 /** Returns the limits of the candidate as a short text; '' if there is none. */

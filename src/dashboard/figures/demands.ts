@@ -39,10 +39,6 @@ export class DemandBudget {
     this.#limits++
   }
 
-  leave(): void {
-    this.#limits--
-  }
-
   /** How many clients a limit keeps. */
   get perLimit(): number {
     const share = Math.floor(MAX_CLIENTS / Math.max(1, this.#limits))
@@ -98,11 +94,6 @@ export class Demands {
       client.wasDenied = false
     }
     return { clients, demands }
-  }
-
-  stop(): void {
-    this.#budget.leave()
-    this.#clients = new Map()
   }
 
   #emptySample(): DistinctCounter {

@@ -58,8 +58,8 @@ export class DeniedPool {
     if (this.#size > MAX_CLIENTS + SLACK) this.#keepMostDenied(nowMs)
   }
 
-  removed(count: number): void {
-    this.#size -= count
+  removed(): void {
+    this.#size--
   }
 
   #keepMostDenied(nowMs: number): void {
@@ -129,12 +129,6 @@ export class DeniedClients {
     return labels
   }
 
-  /** Forgets all clients. */
-  stop(): void {
-    this.#pool.removed(this.#clients.size)
-    this.#clients.clear()
-  }
-
   #clientOf(nowMs: number, limitName: string, identity: string): Client {
     const key = clientKey(limitName, identity)
     const known = this.#clients.get(key)
@@ -162,7 +156,7 @@ export class DeniedClients {
     for (const [key, { lastMs }] of this.#clients) {
       if (nowMs - lastMs < FORGOTTEN_MS) continue
       this.#clients.delete(key)
-      this.#pool.removed(1)
+      this.#pool.removed()
     }
   }
 }

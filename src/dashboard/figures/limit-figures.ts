@@ -72,11 +72,6 @@ export class LimitTable {
     })
   }
 
-  stop(): void {
-    for (const { demands } of this.#limits.values()) demands?.stop()
-    this.#limits.clear()
-  }
-
   #figuresOf(limit: LimitNumbers, nowMs: number, timeRestores: boolean): LimitFigures | undefined {
     const key = keyOf(limit)
     const existing = this.#limits.get(key)

@@ -138,13 +138,11 @@ export class LimiterWatch implements Watched {
     })
   }
 
-  /** Stops counting. */
+  /** Stops counting. What is counted stays. */
   stop(): void {
     this.limiter.events.off('decision', this.#count)
     this.limiter.events.off('storeState', this.#setState)
     unsubscribe('headgate:store', this.#measure)
-    this.#denied.stop()
-    this.#limits.stop()
   }
 
   readonly #count = (decision: Decision, subject: unknown): void => {

@@ -110,9 +110,3 @@ test('labels stay with their clients, as they are shown, and are read until ther
   expect(ada?.identity).not.toContain('ada')
   expect([...clients.labels()]).toEqual([[`api ${ada?.identity}`, 'Ada Ltd']])
 })
-
-test('stopped clients give their places back', () => {
-  deny('ada')
-  clients.stop()
-  expect([pool.size, clients.top(START_MS, 10)]).toEqual([0, []])
-})

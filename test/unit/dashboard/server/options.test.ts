@@ -16,7 +16,7 @@ const WRONG: readonly (readonly [string, unknown, string])[] = [
   [
     'no options',
     undefined,
-    'options must be an object, got undefined. Known options: limiters, authorize, operator, hosts.',
+    'options must be an object, got undefined. Known options: limiters, authorize, operator, hosts, label.',
   ],
   ['no authorize', { limiters: [api] }, `authorize must be a function, got undefined. ${FIX}`],
   ['authorize: true', { limiters: [api], authorize: true }, 'authorize must be a function, got true.'],

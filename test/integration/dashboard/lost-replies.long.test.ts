@@ -1,0 +1,3 @@
+import { describeLostReplies } from './lost-replies.js'
+
+describeLostReplies(12)

@@ -1,0 +1,141 @@
+import { eventLog, type LoggableEvent, withEvents } from '../../../../src/dashboard/shared/event-log.js'
+import { type SharedDocuments, sharedDocuments } from './shared-documents.js'
+
+const START_MS = 1_790_000_000_000
+const MINUTE_MS = 60_000
+
+let shared: SharedDocuments
+
+beforeEach(() => {
+  shared = sharedDocuments()
+})
+
+const event = (id: string, own: Partial<LoggableEvent> = {}): LoggableEvent => ({
+  id,
+  atMs: START_MS,
+  kind: 'tune',
+  text: id,
+  ...own,
+})
+const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id)
+
+test('events of two processes are in one log, in the order of their times, each once', async () => {
+  const [one, two] = [eventLog(shared.documents, 'hg'), eventLog(shared.documents, 'hg')]
+  one.add(event('b', { atMs: START_MS + 2 }))
+  two.add(event('a', { atMs: START_MS + 1 }))
+  two.add(event('b', { atMs: START_MS + 2 }))
+  await Promise.all([one.flush(), two.flush()])
+  await Promise.all([one.flush(), two.flush()])
+  for (const log of [one, two]) {
+    await log.read()
+    expect(idsOf(log.events())).toEqual(['a', 'b'])
+  }
+})
+
+test('what is not yet written is shown, and is written once the store is back', async () => {
+  const log = eventLog(shared.documents, 'hg')
+  shared.set('fail')
+  log.add(event('a'))
+  await expect(log.flush()).rejects.toThrow('connection lost')
+  expect(idsOf(log.events())).toEqual(['a'])
+  shared.set('lose')
+  await expect(log.flush()).rejects.toThrow('reply lost')
+  shared.set('none')
+  await log.flush()
+  await log.flush()
+  expect(idsOf(JSON.parse(shared.texts.get('hg:dashboard:events') ?? '').events)).toEqual(['a'])
+  expect(shared.written).toHaveLength(1)
+})
+
+test('the last 1,000 events are kept, and one that is older than all of them is not added', () => {
+  const many = Array.from({ length: 1200 }, (_, i) => event(`e${i}`, { atMs: START_MS + i }))
+  const log = withEvents([], many)
+  expect([log.length, log[0]?.id, log.at(-1)?.id]).toEqual([1000, 'e200', 'e1199'])
+  expect(withEvents(log, [event('old', { atMs: START_MS })])).toBe(log)
+  expect(withEvents(log, [event('e1100')])).toBe(log)
+})
+
+test('long events leave room for fewer', async () => {
+  const log = eventLog(shared.documents, 'hg')
+  const long = 'x'.repeat(5000)
+  for (let round = 0; round < 8; round++) {
+    for (let i = 0; i < 200; i++)
+      log.add(
+        event(`${round}-${i}`, {
+          atMs: START_MS + round,
+          text: long,
+          by: long,
+          reason: long,
+          details: { long },
+        }),
+      )
+    await log.flush()
+  }
+  const text = shared.texts.get('hg:dashboard:events') ?? ''
+  expect(text.length).toBeLessThan(1_000_000)
+  expect(log.events().at(-1)).not.toHaveProperty('details')
+  expect(log.events().at(-1)?.text).toHaveLength(500)
+})
+
+test('of a store that fails for long, the last 200 events wait', () => {
+  const log = eventLog(shared.documents, 'hg')
+  for (let i = 0; i < 500; i++) log.add(event(`e${i}`))
+  expect([log.events().length, log.events().at(-1)?.id]).toEqual([200, 'e499'])
+})
+
+test('the same state of a thing is logged once, and again after another state or ten minutes', () => {
+  const open = (id: string, minutes: number, own = {}) =>
+    event(id, {
+      kind: 'breaker',
+      about: 'redis',
+      state: 'open',
+      atMs: START_MS + minutes * MINUTE_MS,
+      ...own,
+    })
+  const log = withEvents([], [open('a', 0), open('b', 1), open('other', 1, { about: 'sql' })])
+  expect(idsOf(log)).toEqual(['a', 'other'])
+  const closed = withEvents(log, [
+    open('c', 2, { state: 'closed' }),
+    open('d', 2, { state: 'closed' }),
+    open('e', 3),
+  ])
+  expect(idsOf(closed)).toEqual(['a', 'other', 'c', 'e'])
+  expect(idsOf(withEvents(closed, [open('f', 14)]))).toEqual(['a', 'other', 'c', 'e', 'f'])
+})
+
+test('a thing without states is logged once a minute', () => {
+  const lost = (id: string, ms: number) =>
+    event(id, { kind: 'limits-lost', about: 'redis', atMs: START_MS + ms })
+  expect(idsOf(withEvents([], [lost('a', 0), lost('b', MINUTE_MS - 1), lost('c', MINUTE_MS)]))).toEqual([
+    'a',
+    'c',
+  ])
+})
+
+test.each(['hello', '[]', '{"headgate":1}', '{"headgate":1,"events":7}', '{"headgate":7,"events":[]}', ''])(
+  'the foreign text %j stays as it is',
+  async (text) => {
+    shared.texts.set('hg:dashboard:events', text)
+    const log = eventLog(shared.documents, 'hg')
+    log.add(event('a'))
+    await expect(log.flush()).rejects.toThrow('which stays as it is')
+    expect(shared.texts.get('hg:dashboard:events')).toBe(text)
+    expect(idsOf(log.events())).toEqual(['a'])
+  },
+)
+
+test('what is no event is left out of a log', async () => {
+  const events = [
+    null,
+    7,
+    {},
+    event('a'),
+    { ...event('b'), atMs: 1e300 },
+    { ...event('c'), by: 7 },
+    { ...event('d'), details: 'x' },
+  ]
+  shared.texts.set('hg:dashboard:events', JSON.stringify({ headgate: 1, events }))
+  const log = eventLog(shared.documents, 'hg')
+  await log.read()
+  expect(idsOf(log.events())).toEqual(['a'])
+})
