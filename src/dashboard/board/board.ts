@@ -27,7 +27,10 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
   const groups = groupsOf(watches, now)
   const events = groups.map((group) => watchEvents(group, now))
   const timer = inBackground(setInterval(tick, TICK_MS))
-  let figures: Figures = figuresOf(groups, watches, now())
+  let latest: Figures | undefined
+
+  const read = () => figuresOf(groups, watches, now())
+  const figures = () => (latest ??= read())
 
   async function tick(): Promise<void> {
     for (const each of events) each.check()
@@ -38,23 +41,23 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
     async refresh() {
       for (const watch of watches) watch.probe()
       await Promise.all(groups.map((group) => group.refresh()))
-      figures = figuresOf(groups, watches, now())
+      latest = read()
     },
-    rows: () => figures.rows(),
-    series: () => figures.series(),
-    outages: () => figures.outages,
-    processes: () => figures.processes,
-    events: () => figures.events,
-    detail: (limiter) => figures.detail(limiter),
+    rows: () => figures().rows(),
+    series: () => figures().series(),
+    outages: () => figures().outages,
+    processes: () => figures().processes,
+    events: () => figures().events,
+    detail: (limiter) => figures().detail(limiter),
     problems: () => problemsOf(groups),
-    history: (limiter) => readHistory(groups, figures, limiter, now()),
-    histories: () => readHistories(groups, figures, now()),
+    history: (limiter) => readHistory(groups, figures(), limiter, now()),
+    histories: () => readHistories(groups, figures(), now()),
     demands: (limiter) => readDemands(groups, limiter),
     record(event) {
       const index = groups.findIndex(({ histories }) => histories.has(event.limiter ?? ''))
       events[Math.max(0, index)]?.record(event)
     },
-    snapshot: () => snapshotOf(figuresOf(groups, watches, now())),
+    snapshot: () => snapshotOf(read()),
     async stop() {
       clearInterval(timer)
       for (const each of events) each.stop()

@@ -4,8 +4,8 @@ import type { FinishedStep } from './steps.js'
 
 /** 48 hours in steps of five minutes, and two hours more. */
 const MAX_STEPS = 600
-/** How many steps the clocks of processes may differ. */
-const MAX_AHEAD = 12
+/** How many steps the clocks of processes may differ, and a process may be behind that has waited for the store. */
+const MAX_AHEAD = 288
 
 /** The counts of a step. */
 export interface StepCounts {

@@ -124,8 +124,8 @@ test('a store that is unavailable is probed while a page is open, so that the en
     servers: [],
   })
   expect(shown?.limits).toMatchObject([
-    { kind: 'token-bucket', limit: 8, isLocal: false, allowed: 0, denied: 0 },
     { kind: 'token-bucket', limit: 4, isLocal: true, allowed: 4, denied: 16 },
+    { kind: 'token-bucket', limit: 8, isLocal: false, allowed: 0, denied: 0 },
   ])
   expect(shown?.near).toMatchObject([{ limit: 4, isLocal: true }])
   isUp = true

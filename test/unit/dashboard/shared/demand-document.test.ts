@@ -1,0 +1,136 @@
+import {
+  DEMAND_CODEC,
+  demandsOf,
+  type LimiterDemands,
+  withDemands,
+} from '../../../../src/dashboard/shared/demand-document.js'
+import type { FinishedStep } from '../../../../src/dashboard/shared/steps.js'
+import { DistinctCounter } from '../../../../src/util/distinct-sample.js'
+
+/** The start of a period of 12 hours. */
+const START = 144 * 41_434
+const HALF_DAY = 144
+
+type Asked = Readonly<Record<string, number>>
+
+function finished(
+  step: number,
+  asked: Asked,
+  own: object = {},
+  denied: readonly string[] = [],
+): FinishedStep {
+  const clients = new DistinctCounter(1000)
+  const demands = Object.entries(asked).map(([identity, peak]) => {
+    clients.add(identity)
+    return { identity, peak, wasDenied: denied.includes(identity) }
+  })
+  return {
+    step,
+    allowed: 0,
+    denied: 0,
+    demands: [{ limitName: 'api', limit: 10, windowMs: 60_000, clients, demands, ...own }],
+  }
+}
+
+function peaks(demands: LimiterDemands | undefined) {
+  const [limit] = demands === undefined ? [] : demandsOf(demands)
+  return Object.fromEntries(limit?.demands.map(({ identity, peak }) => [identity, peak]) ?? [])
+}
+
+test('the peak of a client is the largest of its steps, and those of processes add up within a step', () => {
+  let demands = withDemands(undefined, 'one', [
+    finished(START, { ada: 3, bob: 1 }),
+    finished(START + 1, { ada: 4 }, {}, ['ada']),
+  ])
+  demands = withDemands(demands, 'two', [finished(START + 1, { ada: 5, eve: 2 })])
+  expect(peaks(demands)).toEqual({ ada: 9, eve: 2, bob: 1 })
+  demands = withDemands(demands, 'three', [finished(START, { ada: 100 })])
+  expect(peaks(demands)).toEqual({ ada: 100, eve: 2, bob: 1 })
+  demands = withDemands(demands, 'four', [finished(START + 1, { ada: 95 })])
+  expect(peaks(demands).ada).toBe(104) // 4, 5 and 95 in the second step
+  const [limit] = demandsOf(demands as LimiterDemands)
+  expect(limit).toMatchObject({
+    limitName: 'api',
+    limit: 10,
+    windowMs: 60_000,
+    fromMs: START * 300_000,
+    toMs: (START + 2) * 300_000,
+    clients: 3,
+    demands: [
+      { identity: 'ada', wasDenied: true, weight: 1 },
+      { identity: 'eve' },
+      { identity: 'bob', wasDenied: false },
+    ],
+  })
+})
+
+test('a step that comes again counts once', () => {
+  const demands = withDemands(undefined, 'one', [finished(START, { ada: 3 })])
+  expect(withDemands(demands, 'one', [finished(START, { ada: 3 })])).toBeUndefined()
+})
+
+test('a peak counts for 12 to 24 hours', () => {
+  let demands = withDemands(undefined, 'one', [finished(START, { ada: 30, bob: 1 })])
+  demands = withDemands(demands, 'one', [finished(START + HALF_DAY, { ada: 3 })])
+  expect(peaks(demands)).toEqual({ ada: 30, bob: 1 })
+  demands = withDemands(demands, 'one', [finished(START + 2 * HALF_DAY, { ada: 5 })])
+  expect(peaks(demands)).toEqual({ ada: 5 })
+})
+
+test('of many clients, the 100 largest are kept, and a sample that stands for all others', () => {
+  const many = 20_000
+  let demands: LimiterDemands | undefined
+  for (let step = 0; step < 20; step++) {
+    const asked = Array.from({ length: many / 20 }, (_, i) => [
+      `client-${step}-${i}`,
+      1 + (i === 0 ? 1000 + step : 0),
+    ])
+    demands = withDemands(demands, 'one', [finished(START + step, Object.fromEntries(asked))]) ?? demands
+  }
+  const [limit] = demandsOf(demands as LimiterDemands)
+  const kept = limit?.demands ?? []
+  expect(kept.length).toBeLessThanOrEqual(1000)
+  expect(kept.slice(0, 20).map(({ peak, weight }) => [peak, weight])).toEqual(
+    Array.from({ length: 20 }, (_, i) => [1020 - i, 1]),
+  )
+  const weight = kept.reduce((sum, each) => sum + each.weight, 0)
+  expect(Math.abs(weight - many) / many).toBeLessThan(0.15)
+  expect(Math.abs((limit?.clients ?? 0) - many) / many).toBeLessThan(0.15)
+  const text = JSON.stringify(DEMAND_CODEC.encode(demands as LimiterDemands))
+  expect(text.length).toBeLessThan(100_000)
+})
+
+test('limits are told apart by their numbers, and eight are kept', () => {
+  let demands: LimiterDemands | undefined
+  for (let limit = 1; limit <= 12; limit++)
+    demands = withDemands(demands, 'one', [finished(START + limit, { ada: limit }, { limit })]) ?? demands
+  expect(demandsOf(demands as LimiterDemands).map(({ limit }) => limit)).toEqual([12, 11, 10, 9, 8, 7, 6, 5])
+})
+
+test('values that stay in a process are hashed before they are written', () => {
+  const demands = withDemands(undefined, 'one', [
+    finished(START, { '=ada@example.com': 3 }),
+  ]) as LimiterDemands
+  expect(JSON.stringify(DEMAND_CODEC.encode(demands))).not.toContain('ada')
+  expect(demandsOf(demands)[0]?.demands).toMatchObject([{ peak: 3 }])
+})
+
+test('demands survive JSON, and what is wrong in them is left out', () => {
+  const demands = withDemands(undefined, 'one', [finished(START, { ada: 3, bob: 2 })]) as LimiterDemands
+  const json = JSON.parse(JSON.stringify(DEMAND_CODEC.encode(demands)))
+  const read = DEMAND_CODEC.decode(json) as LimiterDemands
+  expect(demandsOf(read)).toEqual(demandsOf(demands))
+  const [limit] = json.limits
+  const [period] = limit.periods
+  const wrong = [null, { ...limit, limitName: 7 }, { ...limit, windowMs: -1 }, { ...limit, periods: 'x' }]
+  expect(demandsOf(DEMAND_CODEC.decode({ ...json, limits: [limit, ...wrong] }) as LimiterDemands)).toEqual(
+    demandsOf(demands),
+  )
+  const clients = [...period.clients, null, ['x'], ['x', -1, 0, 1, 1], [7, 1, 0, 1, 1]]
+  const withWrong = {
+    ...json,
+    limits: [{ ...limit, periods: [{ ...period, clients }, { ...period, all: 'x' }, null] }],
+  }
+  expect(demandsOf(DEMAND_CODEC.decode(withWrong) as LimiterDemands)).toEqual(demandsOf(demands))
+  expect(DEMAND_CODEC.decode({})).toBeUndefined()
+})
