@@ -28,7 +28,11 @@ export class DistinctCounter implements DistinctSample {
 
   /** Returns whether the name is in the sample now. */
   add(name: string): boolean {
-    const hash = nameHash(name)
+    return this.addHash(nameHash(name))
+  }
+
+  /** Adds a name by its `nameHash`. */
+  addHash(hash: number): boolean {
     if (hash >= this.below) return false
     const at = indexOf(this.hashes, hash)
     if (this.hashes[at] === hash) return true
@@ -56,13 +60,29 @@ export function distinctIn({ below, hashes }: DistinctSample): number {
 
 /** Returns the sample of the union of sets, of at most `capacity` names. */
 export function mergeSamples(samples: readonly DistinctSample[], capacity: number): DistinctSample {
-  const [only] = samples
-  if (samples.length === 1 && only !== undefined && only.hashes.length <= capacity) return only
-  const below = Math.min(HASHES, ...samples.map((sample) => sample.below))
-  const union = new Set(samples.flatMap(({ hashes }) => hashes.filter((hash) => hash < below)))
-  const hashes = [...union].sort((a, b) => a - b)
-  if (hashes.length <= capacity) return { below, hashes }
-  return { below: hashes[capacity] ?? below, hashes: hashes.slice(0, capacity) }
+  const [first = NO_NAMES, ...others] = samples.filter(
+    ({ below, hashes }) => hashes.length > 0 || below < HASHES,
+  )
+  if (others.length === 0 && first.hashes.length <= capacity) return first
+  let { below, hashes } = first
+  for (const other of others) {
+    below = Math.min(below, other.below)
+    hashes = unionOf(hashes, other.hashes)
+  }
+  const end = Math.min(indexOf(hashes, below), capacity)
+  return { below: Math.min(below, hashes[end] ?? below), hashes: hashes.slice(0, end) }
+}
+
+/** Returns the union of ordered hashes, in order. */
+function unionOf(a: readonly number[], b: readonly number[]): readonly number[] {
+  const union: number[] = []
+  for (let i = 0, k = 0; i < a.length || k < b.length; ) {
+    const [one = HASHES, other = HASHES] = [a[i], b[k]]
+    union.push(Math.min(one, other))
+    if (one <= other) i++
+    if (other <= one) k++
+  }
+  return union
 }
 
 /** Returns a sample as JSON keeps it: the threshold, if it is not that of all names, and the hashes. */

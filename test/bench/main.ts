@@ -6,6 +6,7 @@ import { benchAttack } from './attack.js'
 import { benchBreaker } from './breaker.js'
 import { benchBytes } from './bytes.js'
 import { benchCluster } from './cluster.js'
+import { benchDashboard } from './dashboard.js'
 import { benchDenied } from './denied.js'
 import { benchDynamodb } from './dynamodb.js'
 import { benchFlood } from './flood.js'
@@ -46,6 +47,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   restart: benchRestart,
   flood: benchFlood,
   middleware: benchMiddleware,
+  dashboard: benchDashboard,
   denied: benchDenied,
   'hostile-headers': benchHostileHeaders,
   breaker: benchBreaker,

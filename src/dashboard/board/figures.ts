@@ -19,10 +19,17 @@ import { liveSeries } from './series.js'
 /** For how long a process that has vanished is part of the findings of its limiters. */
 const GONE_MS = 900_000
 
+/** The clients that the findings of all limiters look at, and those of one: at least, and at most. Details list more. */
+const ALL_CLIENTS = 2000
+const MIN_CLIENTS = 10
+const MAX_CLIENTS = 50
+
 /** A limiter, with what all processes report of it. */
 export interface MergedLimiter extends Reported {
   /** What this process reports of it. */
   readonly own: LimiterReport
+  /** What the others report, with all the clients that they list. */
+  readonly others: readonly LimiterReport[]
   readonly group: Group
   /** The slot that all living processes have reached by their own reports; `Infinity` if there are no others. */
   readonly reachedSlot: number
@@ -95,47 +102,57 @@ export function figuresOf(
       ),
     detail(name) {
       const found = limiters.find(({ report }) => report.name === name)
-      return found && detailOf(found.report, labelsOf(found.watch))
+      if (found === undefined) return undefined
+      const all = mergeReports([found.watch.report(), ...found.others])
+      return detailOf(all, labelsOf(found.watch))
     },
   }
 }
 
 function mergeGroup(group: Group): readonly MergedLimiter[] {
-  const members = group.members()
-  return group.options.watches.map((watch) => {
-    const own = watch.report()
-    const others = reportsOf(members, own.name)
-    const living = others.filter(({ member }) => member.state === 'alive')
+  const byName = reportsByName(group.members())
+  const { watches } = group.options
+  const most = Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, Math.floor(ALL_CLIENTS / watches.length)))
+  return watches.map((watch) => {
+    const own = watch.report(most)
+    const others = byName.get(own.name) ?? []
+    const living = others.filter(({ state }) => state === 'alive').map(({ report }) => report)
+    const briefly = others.map(({ report }) => ({ ...report, denied: report.denied.slice(0, most) }))
     return {
       group,
       watch,
       own,
-      report: mergeReports([own, ...others.map(({ report }) => report)]),
-      reachedSlot: Math.min(...living.map(({ report }) => report.traffic.lastSlot)),
+      others: others.map(({ report }) => report),
+      report: mergeReports([own, ...briefly]),
+      reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
       processes: 1 + living.length,
-      processIds: new Set(others.map(({ member }) => member.header.id)),
+      processIds: new Set(others.map(({ id }) => id)),
     }
   })
 }
 
 interface OtherReport {
-  readonly member: Member
+  readonly id: string
+  readonly state: Member['state']
   readonly report: LimiterReport
 }
 
 /**
- * Returns what other processes report of a limiter. Two dashboards of one process count the same, so one of them
+ * Returns what other processes report, by limiter. Two dashboards of one process count the same, so one of them
  * counts.
  */
-function reportsOf(members: readonly Member[], name: string): readonly OtherReport[] {
-  const byProcess = new Map<string, OtherReport>()
-  for (const member of members) {
-    const { id } = member.header
-    const report = member.reports?.find((each) => each.name === name)
-    if (report !== undefined && id !== thisProcess().id && !byProcess.has(id))
-      byProcess.set(id, { member, report })
+function reportsByName(members: readonly Member[]): ReadonlyMap<string, readonly OtherReport[]> {
+  const byName = new Map<string, OtherReport[]>()
+  for (const { header, state, reports = [] } of members) {
+    const { id } = header
+    if (id === thisProcess().id) continue
+    for (const report of reports) {
+      const others = byName.get(report.name) ?? []
+      byName.set(report.name, others)
+      if (others.every((other) => other.id !== id)) others.push({ id, state, report })
+    }
   }
-  return [...byProcess.values()]
+  return byName
 }
 
 function labelsOf(watch: LimiterWatch): (client: DeniedRow) => string | undefined {

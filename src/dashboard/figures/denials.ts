@@ -10,12 +10,14 @@ const SPAN_MS = 300_000
 const SPANS = 3
 /** Denials that are further apart are not of one run. */
 export const RUN_GAP_MS = 60_000
+/** How old figures may be while nothing is denied. */
+const STALE_MS = 10_000
 const MAX_CLIENTS = 1000
 const MAX_ADDRESSES = 1000
 const MAX_ROUTES = 64
 /** How many networks are counted, and how many are reported. */
 const MAX_NETWORKS = 64
-const LISTED_NETWORKS = 16
+export const LISTED_NETWORKS = 16
 const LISTED_ROUTES = 10
 /** As many as a /24 network has. */
 export const NETWORK_ADDRESSES = 256
@@ -41,17 +43,20 @@ type Span = ReturnType<typeof emptySpan>
 export class Denials {
   readonly #spans = new Spans(SPAN_MS, SPANS, emptySpan)
   #run: DenialRun | undefined
+  /** The figures as they were read last, unless something was denied since. */
+  #latest: { readonly atMs: number; readonly figures: DenialFigures } | undefined
 
   /** Counts a denied decision, which denied these clients. */
-  count(nowMs: number, clients: readonly string[], { route, address, network }: Origin): void {
+  count(nowMs: number, clients: readonly string[], { route, addressHash, network }: Origin): void {
     this.#continueRun(nowMs)
+    this.#latest = undefined
     const span = this.#spans.current(nowMs)
     span.denied++
     for (const client of clients) span.clients.add(client)
     if (route !== undefined) span.routes.count(route)
-    if (address === undefined || network === undefined) return
-    span.addresses.add(address)
-    countNetwork(span.networks, network, address)
+    if (addressHash === undefined || network === undefined) return
+    span.addresses.addHash(addressHash)
+    countNetwork(span.networks, network, addressHash)
   }
 
   /** Returns the last run; `undefined` if nothing has been denied yet. */
@@ -60,6 +65,12 @@ export class Denials {
   }
 
   figures(nowMs: number): DenialFigures {
+    if (this.#latest === undefined || Math.abs(nowMs - this.#latest.atMs) > STALE_MS)
+      this.#latest = { atMs: nowMs, figures: this.#sum(nowMs) }
+    return this.#latest.figures
+  }
+
+  #sum(nowMs: number): DenialFigures {
     const spans = this.#spans.kept(nowMs)
     return {
       denied: spans.reduce((sum, { denied }) => sum + denied, 0),
@@ -89,7 +100,7 @@ export class Denials {
 }
 
 /** Counts a denial of a network. If there are too many, the one that was denied least makes place. */
-function countNetwork(networks: Map<string, Network>, name: string, address: string): void {
+function countNetwork(networks: Map<string, Network>, name: string, addressHash: number): void {
   let network = networks.get(name)
   if (network === undefined) {
     if (networks.size >= MAX_NETWORKS) networks.delete(leastDenied(networks))
@@ -97,7 +108,7 @@ function countNetwork(networks: Map<string, Network>, name: string, address: str
     networks.set(name, network)
   }
   network.denied++
-  network.addresses.add(address)
+  network.addresses.addHash(addressHash)
 }
 
 function leastDenied(networks: ReadonlyMap<string, Network>): string {

@@ -35,6 +35,8 @@ interface Client {
   readonly networks: FrequentNames
   readonly addresses: DistinctCounter
   label: string | undefined
+  /** As it was reported last, unless it was denied since. */
+  row: DeniedRow | undefined
 }
 
 /** The denied clients of all limiters of a dashboard. They share its memory. */
@@ -95,23 +97,30 @@ export class DeniedClients {
     nowMs: number,
     limitName: string,
     identity: string,
-    { route, address, network }: Origin,
+    { route, addressHash, network }: Origin,
     readLabel?: () => string | undefined,
   ): void {
     const client = this.#clientOf(nowMs, limitName, identity)
     client.denied++
+    client.row = undefined
     client.lastMs = Math.max(client.lastMs, nowMs)
     advanceRate(client, nowMs)
     client.current++
     if (route !== undefined) client.routes.count(route)
     if (network !== undefined) client.networks.count(network)
-    if (address !== undefined) client.addresses.add(address)
+    if (addressHash !== undefined) client.addresses.addHash(addressHash)
     if (readLabel !== undefined) client.label ??= readLabel()
+  }
+
+  /** How many clients there are. */
+  get size(): number {
+    return this.#clients.size
   }
 
   /** Returns the clients that were denied most, at most `most`, the first one most. */
   top(nowMs: number, most: number): readonly DeniedRow[] {
     this.#forget(nowMs)
+    if (most === 0) return []
     const clients = [...this.#clients.values()].sort((a, b) => b.denied - a.denied)
     return clients.slice(0, most).map((client) => rowOf(client, nowMs))
   }
@@ -146,6 +155,7 @@ export class DeniedClients {
       networks: new FrequentNames(MAX_NETWORKS),
       addresses: new DistinctCounter(CLIENT_ADDRESSES),
       label: undefined,
+      row: undefined,
     }
     this.#clients.set(key, client)
     if (known === undefined) this.#pool.added(nowMs)
@@ -179,11 +189,18 @@ function rowOf(client: Client, nowMs: number): DeniedRow {
   advanceRate(client, nowMs)
   const sinceMs = Math.max(client.firstMs, client.spanMs - RATE_SPAN_MS)
   const seconds = Math.max(1, (nowMs - sinceMs) / 1000)
+  const perSecond = (client.current + client.previous) / seconds
+  const { row = newRow(client) } = client
+  client.row = row.perSecond === perSecond ? row : { ...row, perSecond }
+  return client.row
+}
+
+function newRow(client: Client): DeniedRow {
   return {
     limitName: client.limitName,
     identity: shownIdentity(client.identity),
     denied: client.denied,
-    perSecond: (client.current + client.previous) / seconds,
+    perSecond: 0,
     firstMs: client.firstMs,
     lastMs: client.lastMs,
     routes: sumCounts([client.routes.entries()]).slice(0, LISTED_ORIGINS),

@@ -31,6 +31,8 @@ export class LimitTable {
   readonly #inspection: Pick<Inspection, 'limits'>
   readonly #budget: DemandBudget
   readonly #limits = new Map<string, LimitFigures>()
+  /** The limit of each name that decided last: mostly the next one also. */
+  readonly #last = new Map<string, LimitFigures>()
 
   constructor(inspection: Pick<Inspection, 'limits'>, budget: DemandBudget) {
     this.#inspection = inspection
@@ -39,11 +41,12 @@ export class LimitTable {
 
   /** Returns the figures of the limit of a decision's part; `undefined` if there are too many limits. */
   of(part: PartDecision, isLocal: boolean, nowMs: number): LimitFigures | undefined {
-    return this.#figuresOf(
-      { name: part.name, limit: part.limit, windowMs: part.windowMs, isLocal },
-      nowMs,
-      part.quotaUnit === undefined,
-    )
+    const { name, limit, windowMs } = part
+    const last = this.#last.get(name)
+    if (last?.limit === limit && last.windowMs === windowMs && last.isLocal === isLocal) return last
+    const figures = this.#figuresOf({ name, limit, windowMs, isLocal }, nowMs, part.quotaUnit === undefined)
+    if (figures !== undefined) this.#last.set(name, figures)
+    return figures
   }
 
   /** Returns the limits that have decided, and those that are known, but have not yet. */

@@ -106,6 +106,11 @@ export class LimiterWatch implements Watched {
     }
   }
 
+  /** How many denied clients are kept. */
+  get deniedCount(): number {
+    return this.#denied.size
+  }
+
   /** Returns the clients that were denied most. */
   denied(most: number): readonly DeniedRow[] {
     return this.#denied.top(this.#now(), most)

@@ -38,9 +38,8 @@ export class NearClients {
   /** Returns those nearest to a limit, at most `most`. */
   nearest(nowMs: number, most: number): readonly NearClient[] {
     for (const [key, { untilMs }] of this.#clients) if (untilMs <= nowMs) this.#clients.delete(key)
-    const clients = Array.from(this.#clients.values(), ({ untilMs, ...client }) => client)
-    const nearest = nearestFirst(clients).slice(0, most)
-    return nearest.map((client) => ({ ...client, identity: shownIdentity(client.identity) }))
+    const nearest = nearestFirst([...this.#clients.values()]).slice(0, most)
+    return nearest.map(({ untilMs, ...client }) => ({ ...client, identity: shownIdentity(client.identity) }))
   }
 
   /** Returns the identities in keys of all that are remembered. */
@@ -50,6 +49,6 @@ export class NearClients {
 }
 
 /** Sorts clients by the share of a limit that they have left. */
-export function nearestFirst(clients: readonly NearClient[]): NearClient[] {
+export function nearestFirst<Client extends NearClient>(clients: readonly Client[]): Client[] {
   return [...clients].sort((a, b) => a.remaining / a.limit - b.remaining / b.limit)
 }

@@ -1,7 +1,8 @@
 import { routePattern } from '../../keys/by-route.js'
-import { asRequest } from '../../keys/request.js'
+import { asRequest, type RequestLike, views } from '../../keys/request.js'
 import { requestWithin } from '../../keys/request-within.js'
 import { escapeUnprintable } from '../../util/printable.js'
+import { isObject } from '../../util/values.js'
 
 /** The most segments of a path that tell routes apart, and their longest. */
 const MAX_SEGMENTS = 6
@@ -11,6 +12,7 @@ const MAX_LENGTH = 100
 /** The longest part of a URL that is read. */
 const MAX_READ = 500
 
+const PRINTABLE = /^[ -~]*$/
 const METHOD = /^[A-Z]{3,10}$/
 /** A segment of letters, as developers name routes. */
 const PLAIN = /^[\w.~:*-]+$/
@@ -25,14 +27,21 @@ const ID_LENGTH = 8
  * Clients choose paths, so callers keep a bounded number of routes.
  */
 export function routeOf(subject: unknown): string | undefined {
-  const request = requestWithin(subject) ?? asRequest(subject)
+  const request = isRequest(subject) ? subject : (requestWithin(subject) ?? asRequest(subject))
   const { method, originalUrl, url, baseUrl } = request
   if (typeof method !== 'string') return undefined
   const pattern = routePattern(request)
   const mount = typeof baseUrl === 'string' && baseUrl !== '' ? foldedPath(baseUrl) : ''
   const path = typeof pattern === 'string' ? mount + pattern : foldedPath(originalUrl ?? url)
   const verb = METHOD.test(method) ? method : '*'
-  return escapeUnprintable(`${verb} ${path}`.slice(0, MAX_LENGTH))
+  const route = `${verb} ${path}`.slice(0, MAX_LENGTH)
+  return PRINTABLE.test(route) ? route : escapeUnprintable(route)
+}
+
+/** Returns whether a subject is itself a request of HTTP, as most are, and has no view. */
+function isRequest(subject: unknown): subject is RequestLike {
+  if (views.areUsed || !isObject(subject)) return false
+  return typeof subject.method === 'string' && typeof subject.url === 'string'
 }
 
 /** Returns a path without its query, in which ids are `:id`. */

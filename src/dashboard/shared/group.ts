@@ -173,10 +173,10 @@ export class Group {
 
   #reports(): readonly LimiterReport[] {
     const places = Math.floor(ALL_CLIENTS / this.#livingCount())
-    const reports = this.options.watches.map((watch) => watch.report())
-    const lengths = reports.map(({ denied }) => denied.length)
+    const { watches } = this.options
+    const lengths = watches.map(({ deniedCount }) => deniedCount)
     const shares = sharesOf(lengths, Math.min(MAX_CLIENTS, Math.max(MIN_CLIENTS, places)))
-    return reports.map((report, i) => ({ ...report, denied: report.denied.slice(0, shares[i]) }))
+    return watches.map((watch, i) => watch.report(shares[i]))
   }
 
   async #scan(): Promise<void> {

@@ -8,8 +8,10 @@ import type { ProcessIdentity } from './this-process.js'
 const MAX_LIMITERS = 1000
 /** The longest text of a process. */
 const MAX_FIELD_LENGTH = 200
-/** What is tried until the text is short enough: the share of the longest lists that is kept. */
-const SHARES = [1, 0.5, 0.2, 0.05, 0]
+/** So many limiters that deny have their longest lists in full. With more, each has a share of them. */
+const FULL_LISTS = 20
+/** What is tried until the text is short enough: the part of that share. */
+const SHARES = [1, 0.3, 0.1, 0]
 
 /** What a process says about itself, whatever its version. */
 export interface ProcessHeader extends ProcessIdentity {
@@ -32,13 +34,15 @@ export interface ProcessDocument {
 
 /** Returns the text of a document, which every store can hold. */
 export function processText(header: ProcessHeader, limiters: readonly LimiterReport[]): string {
-  let text = ''
-  for (const share of SHARES) {
-    text = JSON.stringify({
+  const denying = limiters.filter(({ denials }) => denials.denied > 0).length
+  const most = Math.min(1, FULL_LISTS / Math.max(1, denying))
+  for (const part of SHARES) {
+    const share = most * part
+    const text = JSON.stringify({
       headgate: FORMAT,
       header,
       limiters: limiters.map((report) => {
-        const denied = report.denied.slice(0, Math.round(report.denied.length * share))
+        const denied = report.denied.slice(0, Math.round(report.denied.length * part))
         return reportAsJson({ ...report, denied }, share)
       }),
     })

@@ -1,6 +1,6 @@
 import { mergeSamples, sampleAsJson, sampleInJson } from '../../util/distinct-sample.js'
 import { fieldsOf } from '../../util/values.js'
-import { NETWORK_ADDRESSES } from '../figures/denials.js'
+import { LISTED_NETWORKS, NETWORK_ADDRESSES } from '../figures/denials.js'
 import { CLIENT_ADDRESSES } from '../figures/denied-clients.js'
 import { BUCKETS } from '../figures/latency.js'
 import type { DeniedRow, LimiterReport, NetworkFigures } from '../figures/report.js'
@@ -13,14 +13,21 @@ const MAX_SAMPLE = 1000
 /** How many of the clients of a limiter have all their addresses in a document, and how many others have. */
 const EXACT_CLIENTS = 10
 const FEW_ADDRESSES = 32
+/** How many networks, near clients and limits of a limiter there are at least. */
+const MIN_NETWORKS = 4
+const MIN_NEAR = 2
+const MIN_LIMITS = 8
+/** Below this share, candidates are left out, whose lists are long. */
+const MIN_CANDIDATE_SHARE = 0.05
 
 /** Returns a report as documents keep it. `share` is the share of the longest lists that it has, from 0 to 1. */
 export function reportAsJson(report: LimiterReport, share: number): object {
-  const { traffic, denials, denied, store, limits, candidate, candidateClients, ...figures } = report
+  const { traffic, denials, denied, store, limits, near, candidate, candidateClients, ...figures } = report
   const sampled = (sample: DeniedRow['addresses'], most: number) =>
     sampleAsJson(mergeSamples([sample], Math.max(1, Math.round(most * share))))
   return {
     ...figures,
+    near: near.slice(0, Math.max(MIN_NEAR, Math.round(near.length * share))),
     traffic: {
       ...traffic,
       allowed: countText(traffic.allowed),
@@ -30,18 +37,19 @@ export function reportAsJson(report: LimiterReport, share: number): object {
       ...denials,
       clients: sampled(denials.clients, MAX_SAMPLE),
       addresses: sampled(denials.addresses, MAX_SAMPLE),
-      networks: denials.networks.map((network) => ({
+      networks: denials.networks.slice(0, Math.max(MIN_NETWORKS, LISTED_NETWORKS * share)).map((network) => ({
         ...network,
         addresses: sampled(network.addresses, NETWORK_ADDRESSES),
       })),
     },
     denied: denied.map((client, i) => ({
       ...client,
+      perSecond: Math.round(1000 * client.perSecond) / 1000,
       addresses: sampled(client.addresses, i < EXACT_CLIENTS ? CLIENT_ADDRESSES : FEW_ADDRESSES),
     })),
-    limits: limits.slice(0, Math.max(8, Math.round(limits.length * share))),
+    limits: limits.slice(0, Math.max(MIN_LIMITS, Math.round(limits.length * share))),
     store: { ...store, latency: countText(store.latency) },
-    ...(share === 1 && candidate && candidateClients && { candidate, candidateClients }),
+    ...(share > MIN_CANDIDATE_SHARE && candidate && candidateClients && { candidate, candidateClients }),
   }
 }
 

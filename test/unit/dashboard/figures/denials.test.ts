@@ -1,11 +1,12 @@
 import { Denials, joinRuns, mergeDenials } from '../../../../src/dashboard/figures/denials.js'
+import { nameHash } from '../../../../src/util/distinct-names.js'
 import { distinctIn } from '../../../../src/util/distinct-sample.js'
 
 const START_MS = 1_790_000_000_000
 const MINUTE_MS = 60_000
 const originOf = (address: string, route = 'GET /a') => ({
   route,
-  address,
+  addressHash: nameHash(address),
   network: `${address.slice(0, address.lastIndexOf('.'))}.0/24`,
 })
 

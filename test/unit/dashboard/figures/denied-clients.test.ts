@@ -1,12 +1,13 @@
 import { DeniedClients, DeniedPool } from '../../../../src/dashboard/figures/denied-clients.js'
+import { nameHash } from '../../../../src/util/distinct-names.js'
 import { distinctIn } from '../../../../src/util/distinct-sample.js'
 
 const START_MS = 1_790_000_000_000
 const MINUTE_MS = 60_000
-const NOWHERE = { route: undefined, address: undefined, network: undefined }
+const NOWHERE = { route: undefined, addressHash: undefined, network: undefined }
 const fromAddress = (address: string) => ({
   route: 'POST /login',
-  address,
+  addressHash: nameHash(address),
   network: `${address.replace(/\d+$/, '0')}/24`,
 })
 

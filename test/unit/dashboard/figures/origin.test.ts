@@ -2,6 +2,7 @@ import { createLimiter } from 'headgate'
 import { readLabel } from '../../../../src/dashboard/figures/label.js'
 import { originOf } from '../../../../src/dashboard/figures/origin.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
+import { nameHash } from '../../../../src/util/distinct-names.js'
 
 const inspection = inspectionOf(createLimiter({ limit: 1, window: '1m' })) as Inspection
 const from = (remoteAddress: string) => ({ method: 'GET', url: '/', headers: {}, socket: { remoteAddress } })
@@ -11,11 +12,15 @@ test.each([
   ['::ffff:203.0.113.7', '203.0.113.7', '203.0.113.0/24'],
   ['2001:db8:1:2::9', '2001:db8:1:2::9/128', '2001:db8:1::/48'],
 ])('the address %s is of the network that limits could block', (address, whole, network) => {
-  expect(originOf(from(address), inspection)).toEqual({ route: 'GET /', address: whole, network })
+  expect(originOf(from(address), inspection)).toEqual({
+    route: 'GET /',
+    addressHash: nameHash(whole),
+    network,
+  })
 })
 
 test('a subject without an address, or whose connection is gone, has no network', () => {
-  const nowhere = { address: undefined, network: undefined }
+  const nowhere = { addressHash: undefined, network: undefined }
   expect(originOf('ada', inspection)).toEqual({ route: undefined, ...nowhere })
   const gone = { method: 'GET', url: '/', headers: {}, socket: { destroyed: true } }
   expect(originOf(gone, inspection)).toEqual({ route: 'GET /', ...nowhere })
