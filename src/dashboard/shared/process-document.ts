@@ -10,6 +10,10 @@ const MAX_LIMITERS = 1000
 const MAX_FIELD_LENGTH = 200
 /** So many limiters that deny have their longest lists in full. With more, each has a share of them. */
 const FULL_LISTS = 20
+/** The clients near a limit of all limiters, and of one: at least, and at most. */
+const ALL_NEAR = 400
+const MIN_NEAR = 2
+const MAX_NEAR = 20
 /** What is tried until the text is short enough: the part of that share. */
 const SHARES = [1, 0.3, 0.1, 0]
 
@@ -36,6 +40,7 @@ export interface ProcessDocument {
 export function processText(header: ProcessHeader, limiters: readonly LimiterReport[]): string {
   const denying = limiters.filter(({ denials }) => denials.denied > 0).length
   const most = Math.min(1, FULL_LISTS / Math.max(1, denying))
+  const nearest = Math.min(MAX_NEAR, Math.max(MIN_NEAR, Math.floor(ALL_NEAR / Math.max(1, limiters.length))))
   for (const part of SHARES) {
     const share = most * part
     const text = JSON.stringify({
@@ -43,7 +48,7 @@ export function processText(header: ProcessHeader, limiters: readonly LimiterRep
       header,
       limiters: limiters.map((report) => {
         const denied = report.denied.slice(0, Math.round(report.denied.length * part))
-        return reportAsJson({ ...report, denied }, share)
+        return reportAsJson({ ...report, denied, near: report.near.slice(0, nearest) }, share)
       }),
     })
     if (text.length <= MAX_TEXT) return text

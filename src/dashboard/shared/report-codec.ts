@@ -13,21 +13,19 @@ const MAX_SAMPLE = 1000
 /** How many of the clients of a limiter have all their addresses in a document, and how many others have. */
 const EXACT_CLIENTS = 10
 const FEW_ADDRESSES = 32
-/** How many networks, near clients and limits of a limiter there are at least. */
+/** How many networks and limits of a limiter there are at least. */
 const MIN_NETWORKS = 4
-const MIN_NEAR = 2
 const MIN_LIMITS = 8
 /** Below this share, candidates are left out, whose lists are long. */
 const MIN_CANDIDATE_SHARE = 0.05
 
 /** Returns a report as documents keep it. `share` is the share of the longest lists that it has, from 0 to 1. */
 export function reportAsJson(report: LimiterReport, share: number): object {
-  const { traffic, denials, denied, store, limits, near, candidate, candidateClients, ...figures } = report
+  const { traffic, denials, denied, store, limits, candidate, candidateClients, ...figures } = report
   const sampled = (sample: DeniedRow['addresses'], most: number) =>
     sampleAsJson(mergeSamples([sample], Math.max(1, Math.round(most * share))))
   return {
     ...figures,
-    near: near.slice(0, Math.max(MIN_NEAR, Math.round(near.length * share))),
     traffic: {
       ...traffic,
       allowed: countText(traffic.allowed),
