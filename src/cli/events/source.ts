@@ -5,7 +5,7 @@ import { messageOf } from '../../stores/store-error.js'
 import { timeout } from '../../util/timeout.js'
 import { InputError } from '../failures.js'
 import { connectStore } from '../keys/connection.js'
-import { loadStore } from '../test-store/load-store.js'
+import { loadStore } from '../load-store.js'
 import type { EventSettings } from './arguments.js'
 
 const TIMEOUT_MS = 5000
@@ -23,7 +23,7 @@ export async function openEvents({ store, prefix }: EventSettings, folder: strin
     const connection = await connectStore(store, folder)
     return sourceIn(connection.documents, prefix, async () => connection.close())
   }
-  const loaded = await loadStore(store)
+  const loaded = await loadStore('events', store)
   const { documents } = loaded
   if (documents !== undefined) return sourceIn(documents, prefix, async () => loaded.close?.())
   throw new InputError(`the store in ${store} has no documents, so it holds no events`)
