@@ -162,10 +162,10 @@ describe('while a store is unavailable', () => {
     const text = /^redis has not replied since \d\d:\d\d: 4 limiters are affected, 80 decisions without it/
     await headline.getByText(text).waitFor()
     expect(await headline.locator('.effects li').allTextContents()).toEqual([
-      'api: local limits apply, with 25 % of each limit in each process.',
-      'search: local limits apply, with all of each limit in each process.',
-      'login: requests are denied.',
-      'mail: onStoreError decides.',
+      'api: each process counts alone, and grants 25 % of each limit.',
+      'search: each process counts alone, and grants each whole limit.',
+      'login: all requests are denied.',
+      'mail: the function onStoreError decides about each request.',
     ])
     expect(await row(page, 'mail').locator('.sentence').textContent()).toBe('onStoreError decides')
     expect(await page.getByRole('alert').textContent()).toMatch(
