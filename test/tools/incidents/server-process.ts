@@ -1,0 +1,59 @@
+/**
+ * Serves an API, a login and a search with their dashboard, as one of several processes on a Redis server.
+ * Arguments: the URL of Redis, and how many limiters there are besides, which no request reaches.
+ */
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import {
+  byField,
+  byHeader,
+  byIp,
+  createLimiter,
+  fixedWindow,
+  rateLimit,
+  sharedSettings,
+  slidingWindow,
+} from 'headgate'
+import { dashboard } from 'headgate/dashboard'
+import { redisStore } from 'headgate/redis'
+import { Redis } from 'ioredis'
+
+const [url = '', others = '0'] = process.argv.slice(2)
+const store = redisStore(new Redis(url, { autoResendUnfulfilledCommands: false }))
+const settings = sharedSettings(store)
+
+const api = rateLimit({ name: 'api', limit: 60, window: '1m', key: byIp(), store, settings })
+const login = rateLimit({
+  name: 'login',
+  policy: slidingWindow({ limit: 10, window: '1m' }),
+  key: byField('username'),
+  store,
+  settings,
+})
+const search = rateLimit({
+  name: 'search',
+  policy: fixedWindow({ limit: 50, window: '10s' }),
+  key: byHeader('x-api-key'),
+  store,
+  settings,
+})
+const idle = Array.from({ length: Number(others) }, (_, i) =>
+  createLimiter<string>({ name: `idle-${i + 1}`, limit: 100, window: '1m', key: (id) => id, store }),
+)
+
+const app = express().disable('x-powered-by').set('trust proxy', 'loopback')
+const limiters = [api.limiter, login.limiter, search.limiter, ...idle]
+app.use('/limits', dashboard({ limiters, authorize: () => true }))
+app.post('/login', express.urlencoded({ extended: false }), login, (_req, res) => {
+  res.sendStatus(401)
+})
+app.post('/search', search, (_req, res) => {
+  res.json([])
+})
+app.use(api, (_req, res) => {
+  res.type('text').send('hello\n')
+})
+const server = app.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port })
+})
+process.once('disconnect', () => process.exit())
