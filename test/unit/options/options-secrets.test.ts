@@ -192,6 +192,7 @@ const WITHOUT = [
   'foldName',
   'identitiesOf',
   'logEvents',
+  'SettingsConflictError',
   'StoreError',
   'serveChild',
   'LimitsObject',
