@@ -13,7 +13,7 @@ export type FindingRule = (figures: FindingFigures) => Finding | undefined
 const RULES: readonly FindingRule[] = [storeOutage, accountsAttacked, networksDenied, fewDenied, manyDenied]
 
 /** So few denials, and at most this share of requests, are part of what a limit is for. */
-const FEW = 10
+const FEW = 5
 const SMALL_SHARE = 0.01
 
 /** Returns what is wrong with a limiter: what, whom, since when and why. Depends on the figures alone. */

@@ -18,10 +18,16 @@ test.each([
   ['no request', figures([], { allowedPerSecond: 0 }), 'calm', 'No requests in the last minute'],
   ['no denial', figures([]), 'calm', 'No client is denied: 10 requests a second'],
   [
-    'a few denials among many requests',
-    figures([client('a', { denied: 9 })], { allowedPerSecond: 90, deniedPerSecond: 0.15 }),
+    'a few denials of a client that goes over its limit once',
+    figures([client('a', { denied: 4 })], { allowedPerSecond: 0.1, deniedPerSecond: 0.07 }),
     'calm',
-    `9 requests of 1 client denied since ${SINCE}: less than 1 % of all`,
+    `4 requests of 1 client denied since ${SINCE}: 41 % of all`,
+  ],
+  [
+    'many denials among very many requests',
+    figures([client('a', { denied: 90 })], { allowedPerSecond: 90, deniedPerSecond: 0.5 }),
+    'calm',
+    `90 requests of 1 client denied since ${SINCE}: less than 1 % of all`,
   ],
   [
     'a store that is frozen',
