@@ -1,5 +1,5 @@
 import { distinctIn } from '../../util/distinct-sample.js'
-import { RUN_GAP_MS } from '../figures/denials.js'
+import { goesOn } from '../figures/denials.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { DeniedRow, LimiterReport } from '../figures/report.js'
 import type { ShownOutage, ShownProcess } from '../figures/shown.js'
@@ -22,17 +22,17 @@ export function findingFiguresOf(
   { nowMs, outage, gone, labelOf }: Circumstances,
 ): FindingFigures {
   const { run, denials, denied, traffic } = report
-  const goesOn = run !== undefined && nowMs - run.lastMs <= RUN_GAP_MS
-  const clients = goesOn ? denied.filter(({ lastMs }) => lastMs >= run.sinceMs) : []
+  const current = run && goesOn(run, nowMs) ? run : undefined
+  const clients = current ? denied.filter(({ lastMs }) => lastMs >= current.sinceMs) : []
   return {
     nowMs,
     name: report.name,
     mode: report.mode,
     allowedPerSecond: traffic.perSecond.allowed,
     deniedPerSecond: traffic.perSecond.denied,
-    ...(goesOn && { deniedSinceMs: run.sinceMs }),
-    deniedClients: goesOn ? distinctIn(denials.clients) : 0,
-    denied: goesOn ? denials.denied : 0,
+    ...(current && { deniedSinceMs: current.sinceMs }),
+    deniedClients: current ? distinctIn(denials.clients) : 0,
+    denied: current ? denials.denied : 0,
     clients: clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),
     networks: denials.networks.map(({ network, denied: count, addresses }) => {
       return { network, denied: count, addresses: distinctIn(addresses) }

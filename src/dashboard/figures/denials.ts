@@ -10,6 +10,8 @@ const SPAN_MS = 300_000
 const SPANS = 3
 /** Denials that are further apart are not of one run. */
 export const RUN_GAP_MS = 60_000
+/** If only blocked requests are denied for so long, whoever was denied has been blocked. */
+const BLOCKED_GAP_MS = 3000
 /** How old figures may be while nothing is denied. */
 const STALE_MS = 10_000
 const MAX_CLIENTS = 1000
@@ -57,6 +59,11 @@ export class Denials {
     if (addressHash === undefined || network === undefined) return
     span.addresses.addHash(addressHash)
     countNetwork(span.networks, network, addressHash)
+  }
+
+  /** Notes that a blocked request was denied, which is no denial by a limit. */
+  countBlocked(nowMs: number): void {
+    if (this.#run !== undefined) this.#run = { ...this.#run, blockedMs: nowMs }
   }
 
   /** Returns the last run; `undefined` if nothing has been denied yet. */
@@ -164,5 +171,11 @@ export function joinRuns(runs: readonly DenialRun[]): DenialRun | undefined {
   if (last === undefined) return undefined
   let { sinceMs } = last
   for (const run of earlier) if (run.lastMs + RUN_GAP_MS >= sinceMs) sinceMs = Math.min(sinceMs, run.sinceMs)
-  return { ...last, sinceMs }
+  const blockedMs = Math.max(...runs.map((run) => run.blockedMs ?? 0))
+  return { sinceMs, lastMs: last.lastMs, ...(blockedMs > last.lastMs && { blockedMs }) }
+}
+
+/** Returns whether limits still deny: within the last minute, and not only blocked requests since. */
+export function goesOn({ lastMs, blockedMs = lastMs }: DenialRun, nowMs: number): boolean {
+  return nowMs - lastMs <= RUN_GAP_MS && blockedMs - lastMs < BLOCKED_GAP_MS
 }

@@ -164,7 +164,8 @@ export class LimiterWatch implements Watched {
       if (part.cost > 0) figures?.demands?.count(nowMs, identity, part.cost, part.allowed)
       if (allowed) this.#near.note(nowMs, part, isLocal, () => identity)
     }
-    if (!allowed) this.#countDenial(nowMs, decision, subject)
+    if (source === 'blocked') this.#denials.countBlocked(nowMs)
+    else if (!allowed) this.#countDenial(nowMs, decision, subject)
   }
 
   #countDenial(nowMs: number, decision: Decision, subject: unknown): void {

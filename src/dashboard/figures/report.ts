@@ -70,6 +70,8 @@ export interface DeniedRow {
 export interface DenialRun {
   readonly sinceMs: number
   readonly lastMs: number
+  /** When a blocked request was denied last, if that was after the last denial by a limit. */
+  readonly blockedMs?: number
 }
 
 /** A network that was denied: /24 of IPv4, /48 of IPv6. */

@@ -41,6 +41,7 @@ function calmSentence(figures: FindingFigures): string {
   const perSecond = allowedPerSecond + deniedPerSecond
   if (deniedSinceMs === undefined) {
     if (perSecond === 0) return 'No requests in the last minute'
+    if (deniedPerSecond > 0) return `Only blocked requests are denied: ${rateText(deniedPerSecond, 'denial')}`
     return `No client is ${mode === 'report' ? 'over its limit' : 'denied'}: ${rateText(perSecond, 'request')}`
   }
   const verb = mode === 'report' ? 'would have been denied' : 'denied'

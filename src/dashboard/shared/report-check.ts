@@ -73,7 +73,7 @@ const hasReportFields = object({
   near: listOf(
     object({ limitName: isText, identity: isText, limit: isCount, remaining: isCount, isLocal: isFlag }),
   ),
-  run: optional(object({ sinceMs: isCount, lastMs: isCount })),
+  run: optional(object({ sinceMs: isCount, lastMs: isCount, blockedMs: optional(isCount) })),
   denials: object({
     denied: isCount,
     clients: isSample,

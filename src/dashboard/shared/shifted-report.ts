@@ -1,4 +1,4 @@
-import type { LimiterReport } from '../figures/report.js'
+import type { DenialRun, LimiterReport } from '../figures/report.js'
 import { SLOT_MS } from '../figures/traffic.js'
 
 /** Returns a report of a process whose clock is ahead by `aheadMs`, as if it were right. */
@@ -10,7 +10,7 @@ export function shiftedReport(report: LimiterReport, aheadMs: number): LimiterRe
     ...report,
     sinceMs: shift(report.sinceMs),
     traffic: { ...traffic, lastSlot: traffic.lastSlot - Math.round(aheadMs / SLOT_MS) },
-    ...(run && { run: { sinceMs: shift(run.sinceMs), lastMs: shift(run.lastMs) } }),
+    ...(run && { run: shiftedRun(run, shift) }),
     denied: report.denied.map((client) => ({
       ...client,
       firstMs: shift(client.firstMs),
@@ -37,4 +37,9 @@ export function pastReport(report: LimiterReport): LimiterReport {
     denied: report.denied.map((client) => ({ ...client, perSecond: 0 })),
     store: { name, state: 'closed', calls: 0, failures: 0, latency: [] },
   }
+}
+
+function shiftedRun({ sinceMs, lastMs, blockedMs }: DenialRun, shift: (atMs: number) => number): DenialRun {
+  const times = { sinceMs: shift(sinceMs), lastMs: shift(lastMs) }
+  return blockedMs === undefined ? times : { ...times, blockedMs: shift(blockedMs) }
 }

@@ -1,4 +1,5 @@
-import { Denials, joinRuns, mergeDenials } from '../../../../src/dashboard/figures/denials.js'
+import { Denials, goesOn, joinRuns, mergeDenials } from '../../../../src/dashboard/figures/denials.js'
+import type { DenialRun } from '../../../../src/dashboard/figures/report.js'
 import { nameHash } from '../../../../src/util/distinct-names.js'
 import { distinctIn } from '../../../../src/util/distinct-sample.js'
 
@@ -100,6 +101,33 @@ test('the figures of processes add up, and a client that both have denied is one
   expect([merged.denied, distinctIn(merged.clients), distinctIn(merged.addresses)]).toEqual([50, 40, 40])
   expect(merged.networks.map((each) => [each.denied, distinctIn(each.addresses)])).toEqual([[50, 40]])
   expect(merged.routes).toEqual([['GET /a', 50]])
+})
+
+test('a run ends once only blocked requests are denied, and goes on with the next denial by a limit', () => {
+  const denials = new Denials()
+  denials.countBlocked(START_MS)
+  expect(denials.run()).toBeUndefined()
+  denials.count(START_MS, ['api a'], originOf('203.0.113.7'))
+  const goesOnAfter = (...blockedAfterMs: number[]) => {
+    for (const ms of blockedAfterMs) denials.countBlocked(START_MS + ms)
+    const run = denials.run() as DenialRun
+    return goesOn(run, START_MS + (blockedAfterMs.at(-1) ?? 0))
+  }
+  expect([goesOnAfter(1000), goesOnAfter(2000, 3500)]).toEqual([true, false])
+  denials.count(START_MS + 4000, ['api a'], originOf('203.0.113.7'))
+  expect(goesOn(denials.run() as DenialRun, START_MS + 4000)).toBe(true)
+})
+
+test('a run of several processes ends once all of them deny only blocked requests', () => {
+  const joined = joinRuns([
+    { sinceMs: 0, lastMs: 5000, blockedMs: 20_000 },
+    { sinceMs: 0, lastMs: 9000, blockedMs: 9500 },
+  ])
+  expect(joined).toEqual({ sinceMs: 0, lastMs: 9000, blockedMs: 20_000 })
+  expect(joinRuns([joined as DenialRun, { sinceMs: 0, lastMs: 21_000 }])).toEqual({
+    sinceMs: 0,
+    lastMs: 21_000,
+  })
 })
 
 test('runs of processes that overlap, or follow within a minute, are one', () => {

@@ -265,7 +265,7 @@ test('denials have their routes, their networks and their run, and clients what 
   ])
 })
 
-test('a denial without limits, such as of a blocked address, has no client', async () => {
+test('a blocked address counts as denied, and not as denied by a limit', async () => {
   const { limiter, watch } = watched<object>({
     key: undefined,
     policy: undefined,
@@ -275,7 +275,7 @@ test('a denial without limits, such as of a blocked address, has no client', asy
   } as object)
   await limiter.charge({ method: 'GET', url: '/', headers: {}, socket: { remoteAddress: '203.0.113.7' } })
   const { denials, denied, traffic } = watch.report()
-  expect([denials.denied, denied, sum(traffic.denied)]).toEqual([1, [], 1])
+  expect([denials.denied, denied, sum(traffic.denied)]).toEqual([0, [], 1])
 })
 
 test('limits of concurrency, and of any number of plans, count demands for eight limits at most', async () => {

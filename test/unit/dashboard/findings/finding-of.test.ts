@@ -18,6 +18,12 @@ test.each([
   ['no request', figures([], { allowedPerSecond: 0 }), 'calm', 'No requests in the last minute'],
   ['no denial', figures([]), 'calm', 'No client is denied: 10 requests a second'],
   [
+    'denials of blocked clients alone',
+    figures([], { deniedPerSecond: 8 }),
+    'calm',
+    'Only blocked requests are denied: 8.0 denials a second',
+  ],
+  [
     'a few denials of a client that goes over its limit once',
     figures([client('a', { denied: 4 })], { allowedPerSecond: 0.1, deniedPerSecond: 0.07 }),
     'calm',
