@@ -5,6 +5,7 @@ import { wrongKind } from '../util/validate.js'
 import { isObject } from '../util/values.js'
 import type { Listing } from './access-rules.js'
 import type { CandidateClients } from './candidate/candidate-report.js'
+import { type DescribedLimit, describeRules } from './description.js'
 import type { MiddlewareLimiter } from './limiter.js'
 import type { LimiterParts } from './limiter-methods.js'
 import type { LimiterSettings } from './read-options.js'
@@ -30,6 +31,8 @@ export interface Inspection
   readonly addressOf: (subject: unknown) => Address | undefined
   /** Where the limiter's document comes from: the option `settings`. */
   readonly source: SettingsSource | undefined
+  /** Returns the limits in the code, which apply where the document has no others. */
+  readonly codeLimits: () => readonly DescribedLimit[]
   /** Returns the option that lists an address, in any spelling; `undefined` if none does. */
   readonly listingOf: (address: string) => Listing | undefined
   /**
@@ -81,6 +84,7 @@ export function inspectionOf(limiter: unknown): Inspection | undefined {
     isLocal,
     addressOf: settings.context.reader,
     source: settings.source,
+    codeLimits: () => describeRules(settings).limits,
     listingOf: access.listingOf,
     limits,
     onStoreError: settings.onStoreError,

@@ -76,6 +76,30 @@ export async function blockIdentity(watched: Watched, text: string, durationMs: 
   await adjustments(watched.limiter).blockFor(subjectOfKeys(keys), durationMs)
 }
 
+/** A client that a ban denies. */
+export interface Banned {
+  /** As the page shows it. */
+  readonly identity: string
+  readonly bannedForMs: number
+}
+
+/** Returns those of some listed clients that are banned. Rejects if the store failed. */
+export async function bannedAmong(
+  watched: Watched,
+  identities: readonly string[],
+): Promise<readonly Banned[]> {
+  const { inspection } = watched
+  const bans = (await limitsInUse(inspection)).filter(({ policy }) => policy.isBan)
+  if (bans.length === 0) return []
+  const longestOf = async (identity: string): Promise<Banned> => {
+    const stored = watched.writtenOutOf?.(identity) ?? identity
+    const read = await Promise.all(bans.map((ban) => readStanding(inspection, partOf(ban, stored, 0))))
+    return { identity, bannedForMs: Math.max(0, ...read.map((standing) => standing?.bannedForMs ?? 0)) }
+  }
+  const all = await Promise.all(identities.map(longestOf))
+  return all.filter(({ bannedForMs }) => bannedForMs > 0)
+}
+
 /** Returns whether a client can have an identity that a person typed. */
 export function canBeIdentity(text: string): boolean {
   return spellingsOf(text, { secret: undefined }).length > 0

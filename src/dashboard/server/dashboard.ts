@@ -50,7 +50,7 @@ export function dashboard<
   const { limiters, hosts, label } = readDashboardOptions(options)
   const watches = watchAll(limiters, label)
   const board = boardOf(watches)
-  const actions = actionsOn(watches, board.record)
+  const actions = actionsOn(watches, board)
   const { authorize, operator } = options
   const page = pageServer(board, actions, { authorize, hosts, ...(operator && { operator }) })
 

@@ -55,7 +55,7 @@ export function pageServer<Req extends IncomingMessage, Res extends ServerRespon
     if (action.isChange && access !== true)
       throw new RequestError(403, 'You may see this page, but not change anything.')
     const { operator: by } = sessionOf(access, operator?.(req))
-    sendJson(res, 200, await action.run(await readJson(req), by))
+    sendJson(res, 200, await action.run(await readJson(req), { operator: by, req }))
   }
 
   async function show(

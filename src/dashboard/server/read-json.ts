@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { RequestError } from './respond.js'
 
-const MAX_BYTES = 16_384
+/** As much as a thousand identities need. */
+const MAX_BYTES = 262_144
 
 /**
  * Reads the JSON object in a request, which a body parser may have read before. Rejects with `RequestError`.

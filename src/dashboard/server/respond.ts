@@ -18,9 +18,11 @@ const HEADERS = {
 /** A request that cannot be carried out, with the status of the response. */
 export class RequestError extends Error {
   constructor(
-    readonly status: 400 | 403 | 404 | 405 | 413 | 415 | 503,
+    readonly status: 400 | 403 | 404 | 405 | 409 | 413 | 415 | 503,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
+    /** What the page needs besides the message. */
+    readonly details: object = {},
   ) {
     super(message)
   }
@@ -44,9 +46,9 @@ export function sendJson(res: ServerResponse, status: number, value: unknown): v
   send(res, status, 'application/json', JSON.stringify(value))
 }
 
-export function sendError(res: ServerResponse, { status, message, headers }: RequestError): void {
+export function sendError(res: ServerResponse, { status, message, headers, details }: RequestError): void {
   if (!res.headersSent) for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-  sendJson(res, status, { error: message })
+  sendJson(res, status, { error: message, ...details })
 }
 
 /** Redirects to the same page with a slash at the end, from which its relative paths start. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { PageFigures } from '../../../src/dashboard/figures/shown.js'
 import type { Actions } from '../../../src/dashboard/server/actions.js'
 import { pageServer } from '../../../src/dashboard/server/page-handler.js'
+import type { Sender } from '../../../src/dashboard/server/settings-actions.js'
 
 /** A page that is served on loopback. */
 export interface ServedPage {
@@ -42,7 +43,7 @@ export async function servePage(figures: PageFigures, visit: Visit = {}, port = 
 function actionsInto(sent: [string, object][], figures: PageFigures): Actions {
   const change = (action: 'release' | 'block') => ({
     isChange: true,
-    async run(body: Readonly<Record<string, unknown>>, operator: string | undefined) {
+    async run(body: Readonly<Record<string, unknown>>, { operator }: Sender) {
       sent.push([action, { ...body, ...(operator !== undefined && { by: operator }) }])
       const by = operator ?? String(body.by)
       figures.record({ kind: action, text: `${action} ${body.identity}`, limiter: String(body.limiter), by })

@@ -46,12 +46,12 @@ test.each([
   await expect(readJson(requestOf(body))).rejects.toMatchObject({ status: 400, message })
 })
 
-test('reads 16 KB, and answers 413 to a byte more', async () => {
+test('reads 256 KB, and answers 413 to a byte more', async () => {
   const padded = (length: number) => `{"identity":"${'x'.repeat(length - 15)}"}`
-  expect(await readJson(requestOf(padded(16_384)))).toHaveProperty('identity')
-  await expect(readJson(requestOf(padded(16_385)))).rejects.toMatchObject({
+  expect(await readJson(requestOf(padded(262_144)))).toHaveProperty('identity')
+  await expect(readJson(requestOf(padded(262_145)))).rejects.toMatchObject({
     status: 413,
-    message: 'The body is larger than 16384 bytes.',
+    message: 'The body is larger than 262144 bytes.',
   })
 })
 

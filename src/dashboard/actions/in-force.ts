@@ -1,0 +1,159 @@
+import type { PartValue, SettingsOverride } from '../../limiter/settings-document.js'
+import { type PartInForce, partsInForce } from '../../settings/in-force.js'
+import { endOf } from '../../settings/read-override.js'
+import { messageOf } from '../../stores/store-error.js'
+import { fieldsOf } from '../../util/values.js'
+import type { Watched } from '../figures/limiter-watch.js'
+import type { LoggedEvent } from '../figures/logged-event.js'
+import { bannedAmong } from './lookup.js'
+import { settingsOf } from './settings-of.js'
+
+/** The most entries of one limiter, and the most parts that one entry names. */
+const MAX_ENTRIES = 500
+const MAX_PATHS = 1000
+/** The most clients whose bans are read. */
+const MAX_BANS_READ = 50
+
+export type InForceKind = 'block' | 'exempt' | 'raise' | 'limit' | 'mode' | 'candidate' | 'ban'
+
+/** What is in force beside the rules of the code. What one change made alike for several clients is one entry. */
+export interface InForce {
+  readonly kind: InForceKind
+  /** How many clients or networks it is for; 0 if it is for everyone. */
+  readonly count: number
+  /** Some of them, as the page shows them. */
+  readonly targets: readonly string[]
+  /** The parts of the document, by which it is undone. Empty for a ban. */
+  readonly paths: readonly string[]
+  /** The new limits, mode or candidate. */
+  readonly value?: PartValue
+  /** When it ends, in ms since the Unix epoch; absent if it has no end. */
+  readonly untilMs?: number
+  /** Who did it, why and when; absent where the history does not reach back so far. */
+  readonly by?: string
+  readonly reason?: string
+  readonly atMs?: number
+}
+
+/** What is in force in a limiter. */
+export interface LimiterInForce {
+  readonly limiter: string
+  /** The latest change; `null` if there is none. Absent if the limiter has no settings. */
+  readonly base?: string | null
+  readonly entries: readonly InForce[]
+  /** How many entries there are, listed or not. */
+  readonly total: number
+  /** Why it could not be read. */
+  readonly problem?: string
+}
+
+/** How many targets of an entry are shown. */
+const MAX_SHOWN = 20
+
+/** What the page knows besides settings: the clients that were denied, and what operators did. */
+export interface KnownClients {
+  readonly identities: readonly string[]
+  readonly events: readonly LoggedEvent[]
+}
+
+/** Reads what is in force in a limiter: of its settings, and bans of clients that the page knows. Never rejects. */
+export async function readInForce(watched: Watched, known: KnownClients): Promise<LimiterInForce> {
+  const { name: limiter } = watched
+  try {
+    const [{ base, parts }, bans] = await Promise.all([readParts(watched), readBans(watched, known)])
+    const entries = [...groupedEntries(parts), ...bans].sort((a, b) => (b.atMs ?? 0) - (a.atMs ?? 0))
+    return {
+      limiter,
+      ...(base !== undefined && { base }),
+      entries: entries.slice(0, MAX_ENTRIES),
+      total: entries.length,
+    }
+  } catch (error) {
+    return { limiter, entries: [], total: 0, problem: messageOf(error) }
+  }
+}
+
+async function readParts(watched: Watched) {
+  const found = settingsOf(watched)
+  if (found === undefined) return { base: undefined, parts: [] }
+  const recorded = await found.settings.readWithChanges(found.name)
+  return { base: recorded.changes[0]?.id ?? null, parts: partsInForce(recorded, Date.now()) }
+}
+
+async function readBans(watched: Watched, { identities, events }: KnownClients): Promise<readonly InForce[]> {
+  const blocks = events.filter(({ kind, limiter }) => kind === 'block' && limiter === watched.name)
+  const blocked = blocks.flatMap((event) => identitiesOf(event))
+  const asked = Array.from(new Set([...blocked.reverse(), ...identities])).slice(0, MAX_BANS_READ)
+  const nowMs = Date.now()
+  return (await bannedAmong(watched, asked)).map(({ identity, bannedForMs }) => {
+    const event = blocks.findLast((each) => identitiesOf(each).includes(identity))
+    const { by, reason, atMs } = event ?? {}
+    return {
+      kind: 'ban',
+      count: 1,
+      targets: [identity],
+      paths: [],
+      untilMs: nowMs + bannedForMs,
+      ...(by !== undefined && { by }),
+      ...(reason !== undefined && { reason }),
+      ...(atMs !== undefined && { atMs }),
+    }
+  })
+}
+
+function identitiesOf({ details }: LoggedEvent): readonly string[] {
+  const { identities } = fieldsOf(details)
+  return Array.isArray(identities) ? identities.filter((each) => typeof each === 'string') : []
+}
+
+/** Returns the entries for parts. */
+export function groupedEntries(parts: readonly PartInForce[]): readonly InForce[] {
+  const groups = new Map<string, PartInForce[]>()
+  for (const part of parts) {
+    const key = groupOf(part)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [part])
+    else group.push(part)
+  }
+  return Array.from(groups.values(), entryOf)
+}
+
+/** What one change did alike for several clients belongs together. */
+function groupOf({ path, value, change }: PartInForce): string {
+  if (change === undefined || !isOverride(path)) return path
+  const { until, limits, block, exempt } = fieldsOf(value)
+  return JSON.stringify([change.id, until, limits, block, exempt])
+}
+
+function entryOf(parts: readonly PartInForce[]): InForce {
+  const [{ path, value, change }] = parts as readonly [PartInForce]
+  const overrides = isOverride(path) ? parts.map((part) => part.value as SettingsOverride) : []
+  const [override] = overrides
+  const untilMs = override === undefined ? Number.POSITIVE_INFINITY : endOf(override)
+  const shown = override === undefined ? value : override.limits
+  return {
+    kind: kindOf(path, override),
+    count: overrides.length,
+    targets: overrides.slice(0, MAX_SHOWN).map(targetText),
+    paths: parts.slice(0, MAX_PATHS).map((part) => part.path),
+    ...(shown !== undefined && { value: shown as PartValue }),
+    ...(Number.isFinite(untilMs) && { untilMs }),
+    ...(change && { by: change.by, reason: change.reason, atMs: change.atMs }),
+  }
+}
+
+const isOverride = (path: string) => path.startsWith('overrides[')
+
+function kindOf(path: string, override: SettingsOverride | undefined): InForceKind {
+  if (override?.block) return 'block'
+  if (override?.exempt) return 'exempt'
+  if (override !== undefined) return 'raise'
+  return path === 'mode' || path === 'candidate' ? path : 'limit'
+}
+
+/** Returns whom an override is for, as the page shows it. */
+export function targetText({ identity, storedIdentity, identityPrefix, network }: SettingsOverride): string {
+  if (identityPrefix !== undefined) return `${identityPrefix}…`
+  const given = typeof identity === 'string' ? identity : identity?.join(' | ')
+  return storedIdentity ?? given ?? network ?? ''
+}

@@ -1,0 +1,82 @@
+import { parseAddress } from '../../keys/address.js'
+import { bitsOf, isInRange, type Range } from '../../keys/network-key.js'
+import { readNetwork } from '../../settings/read-target.js'
+import type { LimitDemand } from '../../tuning/client-demand.js'
+import { counted } from '../findings/words.js'
+import { isNetwork, type Target } from './targets.js'
+
+/** Networks with shorter prefixes hold more addresses than one owner usually has. */
+const WIDE_IPV4 = 16
+const WIDE_IPV6 = 32
+
+/** What is known of who else is in a network. */
+export interface Surroundings {
+  /** The address that the operator's own request came from. */
+  readonly operatorAddress: string | undefined
+  /** What clients asked for; `undefined` if it could not be read. */
+  readonly demands: readonly LimitDemand[] | undefined
+}
+
+/** Returns whom a block of networks would also hit, each in a sentence. */
+export function networkWarnings(targets: readonly Target[], around: Surroundings): readonly string[] {
+  return targets.flatMap(({ network, identity = '' }) => {
+    const text = network ?? (isNetwork(identity) ? identity : undefined)
+    if (text === undefined) return []
+    return warningsOf(text, readNetwork('dashboard: network', text), around)
+  })
+}
+
+function warningsOf(
+  text: string,
+  range: Range,
+  { operatorAddress, demands }: Surroundings,
+): readonly string[] {
+  const own = parseAddress(operatorAddress)
+  const [network, prefix] = range
+  const width = typeof network === 'number' ? 32 : 128
+  const isWide = prefix < (width === 32 ? WIDE_IPV4 : WIDE_IPV6)
+  const size =
+    width === 32 ? counted(2 ** (32 - prefix), 'address', 'addresses') : `2^${128 - prefix} addresses`
+  return [
+    own !== undefined &&
+      isInRange(bitsOf(own), range) &&
+      `${text} contains your own address, ${operatorAddress}.`,
+    isWide && `${text} has ${size}.`,
+    othersIn(text, range, demands),
+  ].filter((warning) => typeof warning === 'string')
+}
+
+/** Says who else is in a network; `undefined` if nobody is known to be. */
+function othersIn(
+  text: string,
+  range: Range,
+  demands: readonly LimitDemand[] | undefined,
+): string | undefined {
+  if (demands === undefined) return `Which other clients are in ${text} could not be read.`
+  const clients = demands.flatMap((each) => each.demands)
+  if (clients.length > 0 && !clients.some(({ identity }) => isNetwork(identity)))
+    return `This limiter does not count by address, so it is not known which other clients are in ${text}.`
+  const allowed = allowedClientsIn(range, demands)
+  if (allowed === 0) return undefined
+  return `${counted(allowed, 'client')} of ${text} ${allowed === 1 ? 'was' : 'were'} never denied in the last hours.`
+}
+
+/** Returns how many clients of a network were never denied. They are known where their identity is an address. */
+export function allowedClientsIn(range: Range, demands: readonly LimitDemand[]): number {
+  const wasDenied = new Map<string, { isDenied: boolean; weight: number }>()
+  for (const { identity, weight, wasDenied: denied } of demands.flatMap((each) => each.demands)) {
+    if (!isAddressIn(identity, range)) continue
+    const before = wasDenied.get(identity)
+    wasDenied.set(identity, {
+      isDenied: denied || before?.isDenied === true,
+      weight: Math.max(weight, before?.weight ?? 0),
+    })
+  }
+  const allowed = Array.from(wasDenied.values()).filter(({ isDenied }) => !isDenied)
+  return Math.round(allowed.reduce((sum, { weight }) => sum + weight, 0))
+}
+
+function isAddressIn(identity: string, range: Range): boolean {
+  const address = parseAddress(identity.split('/', 1)[0])
+  return address !== undefined && isInRange(bitsOf(address), range)
+}

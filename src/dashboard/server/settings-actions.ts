@@ -1,0 +1,130 @@
+import { addressIdentity } from '../../keys/address.js'
+import type { LimitDemand } from '../../tuning/client-demand.js'
+import { durationMs } from '../../util/durations.js'
+import { timeout } from '../../util/timeout.js'
+import { editedDocument, readEditable, readParts, saveParts } from '../actions/edit.js'
+import { type LimiterInForce, readInForce } from '../actions/in-force.js'
+import { lift } from '../actions/lift.js'
+import { networkWarnings } from '../actions/network-warnings.js'
+import { overrideTargets } from '../actions/overrides.js'
+import { previewOf } from '../actions/preview.js'
+import { proposeRaise } from '../actions/raise.js'
+import { readTargets } from '../actions/targets.js'
+import type { Watched } from '../figures/limiter-watch.js'
+import type { PageFigures } from '../figures/shown.js'
+import { attempt } from './attempt.js'
+import { type Body, readBase, readChangeAuthor, readEffect } from './read-change.js'
+import { RequestError } from './respond.js'
+
+/** Who sends an action. */
+export interface Sender {
+  /** Whom the option `operator` names. */
+  readonly operator: string | undefined
+  readonly req: unknown
+}
+
+/** The figures that actions need. */
+export interface ActionFigures extends Pick<PageFigures, 'record' | 'detail' | 'events'> {
+  /** Reads what the clients of each limit of a limiter asked for in the last 12 to 24 hours. */
+  demands(limiter: string): Promise<readonly LimitDemand[]>
+}
+
+/** How long an answer waits for figures that it can do without. */
+const PATIENCE_MS = 1000
+const MAX_IDENTITIES = 50
+
+const withinPatience = timeout(PATIENCE_MS)
+
+/** Creates the actions on settings of limiters. They reject with a `RequestError`. */
+export function settingsActions(
+  limiters: readonly Watched[],
+  find: (name: unknown) => Watched,
+  figures: ActionFigures,
+) {
+  /** What the page proposes, before an operator overrides the limits of clients. */
+  async function proposal({ limiter, targets: given }: Body, { req }: Sender): Promise<object> {
+    const watched = find(limiter)
+    const targets = await attempt(async () => readTargets(given))
+    const demands = await withinPatience(figures.demands(watched.name)).catch(() => undefined)
+    const { limits = [], denied = [] } = figures.detail(watched.name) ?? {}
+    const operatorAddress = addressOf(watched, req)
+    const around = { operatorAddress, demands }
+    return {
+      raises: proposeRaise({ limits, denied, demands: demands ?? [] }, targets),
+      warnings: await attempt(async () => networkWarnings(targets, around)),
+      mode: watched.limiter.mode,
+    }
+  }
+
+  async function override(body: Body, { operator }: Sender): Promise<object> {
+    const watched = find(body.limiter)
+    const author = readChangeAuthor(body, operator)
+    const effect = readEffect(body)
+    return attempt(() => {
+      const targets = readTargets(body.targets)
+      const lengthMs = durationMs('dashboard', 'durationMs', body.durationMs)
+      return overrideTargets(watched, { targets, effect, durationMs: lengthMs }, author)
+    })
+  }
+
+  /** What is in force in one limiter, or in all. */
+  async function inForce({ limiter }: Body): Promise<object> {
+    const wanted = limiter === undefined ? limiters : [find(limiter)]
+    const events = figures.events()
+    const read = (watched: Watched): Promise<LimiterInForce> => {
+      const { denied = [] } = figures.detail(watched.name) ?? {}
+      const identities = denied.slice(0, MAX_IDENTITIES).map(({ identity }) => identity)
+      return readInForce(watched, { identities, events })
+    }
+    return { limiters: await Promise.all(wanted.map(read)) }
+  }
+
+  const settings = ({ limiter }: Body) => attempt(() => readEditable(find(limiter)))
+
+  async function preview({ limiter, parts }: Body): Promise<object> {
+    const watched = find(limiter)
+    return attempt(async () => {
+      const document = await editedDocument(watched, readParts(parts))
+      const demands = await withinPatience(figures.demands(watched.name))
+      return { limits: previewOf(document, watched.inspection.codeLimits(), demands) }
+    })
+  }
+
+  async function save(body: Body, { operator }: Sender): Promise<object> {
+    const watched = find(body.limiter)
+    const author = readChangeAuthor(body, operator)
+    const base = readBase(body.base)
+    await attempt(async () => saveParts(watched, readParts(body.parts), base, author))
+    return {}
+  }
+
+  /** Undoes parts that are in force, or a whole change. */
+  async function undo(body: Body, { operator }: Sender): Promise<object> {
+    const watched = find(body.limiter)
+    const author = readChangeAuthor(body, operator)
+    const { change, paths } = body
+    if (typeof change === 'string') await attempt(() => lift(watched, { change }, author))
+    else {
+      if (!isPaths(paths)) throw new RequestError(400, 'undo needs a change, or paths.')
+      const base = readBase(body.base)
+      await attempt(() => lift(watched, { paths, base }, author))
+    }
+    return {}
+  }
+
+  return { proposal, override, 'in-force': inForce, settings, preview, save, undo }
+}
+
+function isPaths(paths: unknown): paths is readonly string[] {
+  return Array.isArray(paths) && paths.length > 0 && paths.every((path) => typeof path === 'string')
+}
+
+/** Returns the address that the request of an operator came from, as a limiter reads it. */
+function addressOf({ inspection }: Watched, req: unknown): string | undefined {
+  try {
+    const address = inspection.addressOf(req)
+    return address && addressIdentity(address, 128).replace(/\/128$/, '')
+  } catch {
+    return undefined
+  }
+}

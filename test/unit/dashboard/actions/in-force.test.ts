@@ -1,0 +1,133 @@
+import { ban, fixedWindow, memoryStore, StoreError, sharedSettings } from 'headgate'
+import { readInForce } from '../../../../src/dashboard/actions/in-force.js'
+import { lift } from '../../../../src/dashboard/actions/lift.js'
+import { lookUp } from '../../../../src/dashboard/actions/lookup.js'
+import { overrideTargets } from '../../../../src/dashboard/actions/overrides.js'
+import { charge, watchedLimiter } from './watched.js'
+
+const nobody = { identities: [], events: [] }
+const ines = { by: 'ines', reason: 'a scraper' }
+const omar = { by: 'omar', reason: 'an office' }
+const HOUR_MS = 3_600_000
+const block = { block: true } as const
+
+test('what one change did alike is one entry, with whom, until when, by whom and why', async () => {
+  const { watched } = watchedLimiter()
+  const targets = Array.from({ length: 40 }, (_, i) => ({ network: `10.0.${i}.0/24` }))
+  const { untilMs } = await overrideTargets(watched, { targets, effect: block, durationMs: HOUR_MS }, ines)
+  await overrideTargets(
+    watched,
+    { targets: targets.slice(0, 1), effect: { exempt: true }, durationMs: 2 * HOUR_MS },
+    omar,
+  )
+  const { entries, total, base } = await readInForce(watched, nobody)
+  expect({ total, base }).toEqual({ total: 2, base: expect.any(String) })
+  expect(entries.map(({ kind, count, by, reason }) => ({ kind, count, by, reason }))).toEqual([
+    { kind: 'exempt', count: 1, ...omar },
+    { kind: 'block', count: 39, ...ines },
+  ])
+  expect(entries[1]).toMatchObject({ untilMs, targets: targets.slice(1, 21).map(({ network }) => network) })
+})
+
+test('mode, numbers, candidate and raised limits are listed, and those of a file without author', async () => {
+  const { watched, settings } = watchedLimiter()
+  const document = {
+    mode: 'report',
+    limits: { api: { limit: 5 } },
+    candidate: { limits: { api: { limit: 4 } } },
+    overrides: [
+      { identity: 'ada', limits: { api: { limit: 50 } } },
+      { identityPrefix: 'trial-', exempt: true },
+    ],
+  } as const
+  await settings.change('api', document as never, ines)
+  const { entries } = await readInForce(watched, nobody)
+  expect(entries.map(({ kind, targets, value }) => [kind, targets, value])).toEqual([
+    ['mode', [], 'report'],
+    ['limit', [], { limit: 5 }],
+    ['candidate', [], { limits: { api: { limit: 4 } } }],
+    ['raise', ['ada'], { api: { limit: 50 } }],
+    ['exempt', ['trial-…'], undefined],
+  ])
+  expect(entries.every(({ untilMs }) => untilMs === undefined)).toBe(true)
+})
+
+test('each part that is lifted is as it was before', async () => {
+  const { limiter, watched, settings } = watchedLimiter()
+  await settings.change('api', { limits: { api: { limit: 2 } } }, omar)
+  await settings.change('api', { limits: { api: { limit: 1 } } }, omar)
+  await overrideTargets(
+    watched,
+    { targets: [{ identity: 'ada' }], effect: { exempt: true }, durationMs: HOUR_MS },
+    omar,
+  )
+  await overrideTargets(
+    watched,
+    { targets: [{ identity: 'ada' }, { identity: 'bob' }], effect: block, durationMs: HOUR_MS },
+    ines,
+  )
+  const { entries, base = null } = await readInForce(watched, nobody)
+  const paths = entries.flatMap((entry) => entry.paths)
+  expect(paths.length).toBe(3)
+  await lift(watched, { paths, base }, { by: 'omar', reason: 'over' })
+  expect(await charge(limiter, 'ada', 4)).toEqual([true, true, true, true]) // exempt again
+  expect(await charge(limiter, 'bob', 3)).toEqual([true, true, false]) // by a limit of 2 again
+})
+
+test('what nobody is known to have set is removed', async () => {
+  const store = memoryStore()
+  const settings = sharedSettings(store)
+  const { watched } = watchedLimiter({ store, settings })
+  const text = JSON.stringify({ document: { limits: { api: { limit: 9 } }, overrides: [] }, changes: [] })
+  await store.documents?.replace('hg:settings:api', text, undefined)
+  const { entries, base = null } = await readInForce(watched, nobody)
+  expect({ entries, base }).toMatchObject({ entries: [{ kind: 'limit', paths: ['limits.api'] }], base: null })
+  await lift(watched, { paths: ['limits.api'], base }, ines)
+  expect((await readInForce(watched, nobody)).entries).toEqual([])
+})
+
+test('what another operator has changed meanwhile is not lifted', async () => {
+  const { watched, settings } = watchedLimiter()
+  await settings.change('api', { limits: { api: { limit: 2 } } }, ines)
+  const { base = null } = await readInForce(watched, nobody)
+  await settings.change('api', { limits: { api: { limit: 7 } } }, omar)
+  await expect(lift(watched, { paths: ['limits.api'], base }, ines)).rejects.toThrow('omar')
+  expect((await settings.read('api')).limits).toEqual({ api: { limit: 7 } })
+})
+
+describe('a ban', () => {
+  const policy = ban(fixedWindow({ limit: 1, window: '1m' }), { after: 1, within: '1m', for: '1h' })
+
+  test('of a client that the page knows is listed, with who asked for it', async () => {
+    const { limiter, watched } = watchedLimiter({ policy, settings: undefined })
+    await charge(limiter, 'ada', 3)
+    await charge(limiter, 'bob', 1)
+    const { standings } = await lookUp(watched, 'ada')
+    const identities = [standings[0]?.identity ?? '', 'unknown', 'bob']
+    const known = {
+      ...watched,
+      writtenOutOf: (shown: string) => (shown === identities[0] ? '=ada' : undefined),
+    }
+    const event = {
+      id: 'e',
+      atMs: 5,
+      kind: 'block',
+      text: '',
+      limiter: 'api',
+      ...ines,
+      details: { identities },
+    } as const
+    const { entries, base } = await readInForce(known, { identities, events: [event] })
+    expect(base).toBeUndefined()
+    expect(entries).toMatchObject([{ kind: 'ban', targets: [identities[0]], paths: [], ...ines, atMs: 5 }])
+    expect(entries[0]?.untilMs).toBeGreaterThan(Date.now() + HOUR_MS / 2)
+  })
+
+  test('that cannot be read is a problem, not a failure', async () => {
+    const { watched } = watchedLimiter({ policy, settings: undefined })
+    const apply = () => Promise.reject(new StoreError('memory', 'it hangs'))
+    const broken = { ...watched, inspection: { ...watched.inspection, apply } }
+    const found = await readInForce(broken, { identities: ['ada'], events: [] })
+    expect(found).toEqual({ limiter: 'api', entries: [], total: 0, problem: 'memory: it hangs' })
+  })
+})

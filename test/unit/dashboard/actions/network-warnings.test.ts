@@ -1,0 +1,86 @@
+import { networkWarnings } from '../../../../src/dashboard/actions/network-warnings.js'
+import type { LimitDemand } from '../../../../src/tuning/client-demand.js'
+
+const demand = (
+  ...clients: readonly (readonly [identity: string, wasDenied?: boolean, weight?: number])[]
+): LimitDemand => ({
+  limitName: 'api',
+  limit: 60,
+  windowMs: 60_000,
+  fromMs: 0,
+  toMs: 1,
+  clients: clients.length,
+  demands: clients.map(([identity, wasDenied = false, weight = 1]) => ({
+    identity,
+    peak: 1,
+    weight,
+    wasDenied,
+  })),
+})
+const network = '203.0.113.0/24'
+const around = { operatorAddress: '198.51.100.1', demands: [] }
+
+test.each([
+  [
+    'nothing, if only denied clients are in it',
+    network,
+    { demands: [demand(['203.0.113.1', true], ['192.0.2.1'])] },
+    [],
+  ],
+  [
+    'allowed clients',
+    network,
+    { demands: [demand(['203.0.113.1'], ['203.0.113.2'], ['203.0.114.1'])] },
+    ['2 clients of 203.0.113.0/24 were never denied in the last hours.'],
+  ],
+  [
+    'clients that a sample stands for',
+    network,
+    { demands: [demand(['203.0.113.1', false, 40])] },
+    ['40 clients of 203.0.113.0/24 were never denied in the last hours.'],
+  ],
+  [
+    'a client that one of two limits denied: no',
+    network,
+    { demands: [demand(['203.0.113.1']), demand(['203.0.113.1', true])] },
+    [],
+  ],
+  [
+    'one client, in IPv6',
+    '2001:db8::/48',
+    { demands: [demand(['2001:db8:0:100::/56'])] },
+    ['1 client of 2001:db8::/48 was never denied in the last hours.'],
+  ],
+  [
+    'the address of the operator',
+    network,
+    { operatorAddress: '203.0.113.9' },
+    ['203.0.113.0/24 contains your own address, 203.0.113.9.'],
+  ],
+  [
+    'everyone',
+    '0.0.0.0/0',
+    {},
+    ['0.0.0.0/0 contains your own address, 198.51.100.1.', '0.0.0.0/0 has 4,294,967,296 addresses.'],
+  ],
+  ['most of IPv6', '2000::/3', {}, ['2000::/3 has 2^125 addresses.']],
+  [
+    'that others are unknown, for a limiter of users',
+    network,
+    { demands: [demand(['0123456789abcdefghij_-'])] },
+    ['This limiter does not count by address, so it is not known which other clients are in 203.0.113.0/24.'],
+  ],
+  [
+    'that others could not be read',
+    network,
+    { demands: undefined },
+    ['Which other clients are in 203.0.113.0/24 could not be read.'],
+  ],
+])('warns of %s', (_, text, own, expected) => {
+  expect(networkWarnings([{ network: text }], { ...around, ...own })).toEqual(expected)
+  expect(networkWarnings([{ identity: text }], { ...around, ...own })).toEqual(expected)
+})
+
+test('warns of no client', () => {
+  expect(networkWarnings([{ storedIdentity: '203.0.113.9' }, { identity: 'ada' }], around)).toEqual([])
+})

@@ -1,0 +1,20 @@
+import { StoreError } from 'headgate'
+import { attempt } from '../../../../src/dashboard/server/attempt.js'
+import { RequestError } from '../../../../src/dashboard/server/respond.js'
+
+test.each([
+  [new TypeError('limit must be'), { status: 400, details: {} }],
+  [new StoreError('redis', 'no reply'), { status: 503, details: { isUnknown: true } }],
+  [new StoreError('redis', 'read-only', { replied: true }), { status: 503, details: { isUnknown: false } }],
+  [
+    new StoreError('redis', 'not connected', { unsent: true }),
+    { status: 503, details: { isUnknown: false } },
+  ],
+  [new Error('odd'), { status: 503, details: { isUnknown: true } }],
+  [new RequestError(404, 'There is no such limiter.'), { status: 404, details: {} }],
+])('%s says whether the outcome is known', async (error, expected) => {
+  await expect(attempt(() => Promise.reject(error))).rejects.toMatchObject({
+    message: error.message,
+    ...expected,
+  })
+})

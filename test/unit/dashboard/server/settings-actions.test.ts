@@ -1,0 +1,206 @@
+import { actionsOn } from '../../../../src/dashboard/server/actions.js'
+import { RequestError } from '../../../../src/dashboard/server/respond.js'
+import type { ActionFigures } from '../../../../src/dashboard/server/settings-actions.js'
+import type { LimitDemand } from '../../../../src/tuning/client-demand.js'
+import { type WatchedLimiter, watchedLimiter } from '../actions/watched.js'
+
+const demand: LimitDemand = {
+  limitName: 'api',
+  limit: 3,
+  windowMs: 3_600_000,
+  fromMs: 0,
+  toMs: 1,
+  clients: 2,
+  demands: [
+    { identity: '203.0.113.1', peak: 9, weight: 1, wasDenied: true },
+    { identity: '203.0.113.2', peak: 2, weight: 1, wasDenied: false },
+  ],
+}
+
+/** Returns what sends an action, as the operator `ines`. */
+function actions(given: WatchedLimiter, figures: Partial<ActionFigures> = {}) {
+  const all = actionsOn([given.watched], {
+    record: () => undefined,
+    detail: () => undefined,
+    events: () => [],
+    demands: async () => [demand],
+    ...figures,
+  })
+  return async (name: string, body: object, operator: string | undefined = 'ines') => {
+    const req = { socket: { remoteAddress: '203.0.113.9' }, headers: {} }
+    return all.get(name)?.run({ limiter: 'api', ...body }, { operator, req }) as Promise<
+      Record<string, unknown>
+    >
+  }
+}
+
+const reason = 'a scraper'
+const failure = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof RequestError)) throw new Error(`it did not fail as a request: ${String(error)}`)
+  return { status: error.status, message: error.message, ...error.details }
+}
+
+test('a network is blocked with the warnings that were asked for first, and unblocked again', async () => {
+  const given = watchedLimiter()
+  const send = actions(given)
+  const targets = [{ network: '203.0.113.0/24' }]
+  const { warnings, raises, mode } = await send('proposal', { targets })
+  expect(warnings).toEqual([
+    '203.0.113.0/24 contains your own address, 203.0.113.9.',
+    '1 client of 203.0.113.0/24 was never denied in the last hours.',
+  ])
+  expect({ raises, mode }).toMatchObject({ raises: [], mode: 'enforce' })
+  const body = { targets, effect: 'block', durationMs: 3_600_000, reason }
+  expect(await send('override', body)).toMatchObject({ count: 1 })
+  expect((await given.limiter.charge('203.0.113.5')).source).toBe('blocked')
+  const { limiters } = (await send('in-force', {})) as never as {
+    limiters: { base: string; entries: { paths: string[] }[] }[]
+  }
+  const [{ base, entries } = { base: '', entries: [] }] = limiters
+  await send('undo', { paths: entries[0]?.paths, base, reason: 'it is over' })
+  expect((await given.limiter.charge('203.0.113.5')).allowed).toBe(true)
+})
+
+test('settings are read, previewed and saved, and a second operator sees the conflict', async () => {
+  const send = actions(watchedLimiter())
+  const read = await send('settings', {})
+  expect(read).toMatchObject({ base: null, document: { limits: {} }, mode: 'enforce', changes: [] })
+  const parts = [{ path: 'limits.api', value: { limit: 1 } }]
+  expect(await send('preview', { parts })).toMatchObject({ limits: [{ wouldDeny: 2, newlyDeniedCount: 1 }] })
+  await send('save', { parts, base: null, reason })
+  const other = send(
+    'save',
+    { parts: [{ path: 'limits.api', value: { limit: 9 } }], base: null, reason },
+    'omar',
+  )
+  const conflict = await failure(other)
+  expect(conflict).toMatchObject({
+    status: 409,
+    conflicts: [{ path: 'limits.api', theirs: { limit: 1 }, yours: { limit: 9 }, change: { by: 'ines' } }],
+  })
+  const { base } = await send('settings', {})
+  expect(conflict).toHaveProperty('base', base)
+  await send('save', { parts: [{ path: 'limits.api', value: { limit: 9 } }], base, reason }, 'omar')
+  expect(await send('settings', {})).toMatchObject({ document: { limits: { api: { limit: 9 } } } })
+  await send('undo', { change: base, reason }).catch(() => undefined) // omar has changed it since
+  expect(await send('settings', {})).toMatchObject({ document: { limits: { api: { limit: 9 } } } })
+})
+
+test('parts are removed with null, and overrides are added by their target', async () => {
+  const send = actions(watchedLimiter())
+  const override = { network: '10.0.0.0/8', exempt: true }
+  const parts = [
+    { path: 'mode', value: 'report' },
+    { path: 'override', value: override },
+  ]
+  await send('save', { parts, base: null, reason })
+  const { base, changes } = (await send('settings', {})) as never as {
+    base: string
+    changes: { parts: { path: string }[] }[]
+  }
+  const paths = changes[0]?.parts.map(({ path }) => path) ?? []
+  expect(paths).toEqual(['mode', 'overrides[network="10.0.0.0/8"]'])
+  await send('save', { parts: paths.map((path) => ({ path, value: null })), base, reason })
+  expect(await send('in-force', {})).toMatchObject({ limiters: [{ entries: [] }] })
+})
+
+test.each([
+  [
+    'override',
+    { targets: [{ identity: 'a' }], effect: 'block', durationMs: 3_600_000 },
+    'A reason is required.',
+  ],
+  [
+    'override',
+    { targets: [{ identity: 'a' }], effect: 'block', durationMs: 3_600_000, reason: ' ' },
+    'A reason',
+  ],
+  [
+    'override',
+    { targets: [{ identity: 'a' }], effect: 'block', durationMs: 3_600_000, reason: 'x'.repeat(501) },
+    'reason must',
+  ],
+  [
+    'override',
+    { targets: [{ identity: 'a' }], effect: 'block', durationMs: 5, reason },
+    'durationMs must be',
+  ],
+  [
+    'override',
+    { targets: [{ identity: 'a' }], effect: 'destroy', durationMs: 3_600_000, reason },
+    'effect must',
+  ],
+  [
+    'override',
+    {
+      targets: [{ identity: 'a' }],
+      effect: 'raise',
+      limits: { api: { limit: -1 } },
+      durationMs: 3_600_000,
+      reason,
+    },
+    'limit must',
+  ],
+  ['override', { targets: [], effect: 'block', durationMs: 3_600_000, reason }, 'targets must'],
+  ['save', { parts: [{ path: 'limits.api', value: { limit: 1 } }], reason }, 'base must'],
+  ['save', { parts: [{ path: 'constructor', value: 1 }], base: null, reason }, 'parts[0].path must'],
+  ['save', { parts: [], base: null, reason }, 'parts must'],
+  ['save', { parts: [{ path: 'limits.api', value: { limit: 'x' } }], base: null, reason }, 'limits.api'],
+  ['undo', { reason }, 'undo needs'],
+  ['undo', { change: 'never', reason }, 'there is no change'],
+])('%s of %j is a 400', async (name, body, message) => {
+  const given = watchedLimiter()
+  expect(await failure(actions(given)(name, body))).toMatchObject({
+    status: 400,
+    message: expect.stringContaining(message),
+  })
+  expect(await given.settings.changes('api')).toEqual([])
+})
+
+test('a change needs a name, which the option operator or the page gives', async () => {
+  const given = watchedLimiter()
+  const all = actionsOn([given.watched], {
+    record: () => undefined,
+    detail: () => undefined,
+    events: () => [],
+    demands: async () => [],
+  })
+  const body = {
+    limiter: 'api',
+    targets: [{ identity: 'a' }],
+    effect: 'block',
+    durationMs: 3_600_000,
+    reason,
+  }
+  const sender = { operator: undefined, req: undefined }
+  const override = (own: object) => all.get('override')?.run({ ...body, ...own }, sender) as Promise<object>
+  expect(await failure(override({}))).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('who you are'),
+  })
+  await override({ by: 'ada' })
+  expect(await given.settings.changes('api')).toMatchObject([{ by: 'ada' }])
+})
+
+test('actions that change something are marked', () => {
+  const all = actionsOn([watchedLimiter().watched], {
+    record: () => undefined,
+    detail: () => undefined,
+    events: () => [],
+    demands: async () => [],
+  })
+  const changes = Array.from(all).flatMap(([name, { isChange }]) => (isChange ? [name] : []))
+  expect(changes).toEqual(['release', 'block', 'override', 'save', 'undo'])
+  expect(Array.from(all.keys()).length - changes.length).toBe(5)
+})
+
+test('a proposal waits a second at most for a store that hangs', async () => {
+  const send = actions(watchedLimiter(), { demands: () => new Promise(() => undefined) })
+  expect(await send('proposal', { targets: [{ network: '192.0.2.0/24' }] })).toMatchObject({
+    warnings: ['Which other clients are in 192.0.2.0/24 could not be read.'],
+  })
+})
