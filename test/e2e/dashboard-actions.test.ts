@@ -299,7 +299,7 @@ describe('while the store is away', () => {
         await post(served, path, { identity: 'ada', limiter: 'lost', durationMs: 60_000 }),
       ).toMatchObject({
         status: 503,
-        text: '{"error":"remote: connection lost"}',
+        text: '{"error":"remote: connection lost","isUnknown":true}',
       })
   })
 })

@@ -1,5 +1,6 @@
 import type { PartValue, SettingsOverride } from '../../limiter/settings-document.js'
 import { type PartInForce, partsInForce } from '../../settings/in-force.js'
+import { limitPath } from '../../settings/parts.js'
 import { endOf } from '../../settings/read-override.js'
 import { messageOf } from '../../stores/store-error.js'
 import { fieldsOf } from '../../util/values.js'
@@ -84,6 +85,7 @@ async function readBans(watched: Watched, { identities, events }: KnownClients):
   const blocks = events.filter(({ kind, limiter }) => kind === 'block' && limiter === watched.name)
   const blocked = blocks.flatMap((event) => identitiesOf(event))
   const asked = Array.from(new Set([...blocked.reverse(), ...identities])).slice(0, MAX_BANS_READ)
+  if (asked.length === 0) return []
   const nowMs = Date.now()
   return (await bannedAmong(watched, asked)).map(({ identity, bannedForMs }) => {
     const event = blocks.findLast((each) => identitiesOf(each).includes(identity))
@@ -130,7 +132,7 @@ function entryOf(parts: readonly PartInForce[]): InForce {
   const overrides = isOverride(path) ? parts.map((part) => part.value as SettingsOverride) : []
   const [override] = overrides
   const untilMs = override === undefined ? Number.POSITIVE_INFINITY : endOf(override)
-  const shown = override === undefined ? value : override.limits
+  const shown = override === undefined ? shownValue(path, value) : override.limits
   return {
     kind: kindOf(path, override),
     count: overrides.length,
@@ -140,6 +142,12 @@ function entryOf(parts: readonly PartInForce[]): InForce {
     ...(Number.isFinite(untilMs) && { untilMs }),
     ...(change && { by: change.by, reason: change.reason, atMs: change.atMs }),
   }
+}
+
+/** Returns new numbers with the name of their limit. */
+function shownValue(path: string, value: PartValue): PartValue {
+  const start = limitPath('')
+  return path.startsWith(start) ? ({ [path.slice(start.length)]: value } as PartValue) : value
 }
 
 const isOverride = (path: string) => path.startsWith('overrides[')

@@ -57,7 +57,7 @@ function previewLimit(
   }
   const code = policy === undefined ? {} : numbersIn(policy.kind === 'ban' ? policy.base : policy)
   const after = { ...code, ...numbersOf(limits, limitName) }
-  const { limit = newest.limit } = after
+  const { limit = newest.limit ?? Number.POSITIVE_INFINITY } = after
   if (after.problem !== undefined) return { ...about, ...none, problem: after.problem }
   if (after.windowMs !== undefined && after.windowMs !== windowMs)
     return { ...about, ...none, problem: OTHER_WINDOW }

@@ -1,10 +1,11 @@
 import type { ClientDemand, LimitDemand } from '../../tuning/client-demand.js'
+import { roundUp } from '../../tuning/suitable-limit.js'
 import type { LimitRow } from '../figures/report.js'
 import type { ShownClient } from '../figures/shown.js'
 import type { Target } from './targets.js'
 
-/** Round numbers of one power of ten, as people choose limits. */
-const STEPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]
+/** For how long a client is expected to go on, even if it has been denied for a shorter time. */
+const LEAST_SPAN_MS = 60_000
 
 /** What is known of the limits of a limiter, and of the clients that it denied. */
 export interface KnownDemand {
@@ -26,19 +27,17 @@ export interface Raise {
  * rounded up. If none of them was denied, proposes to double all limits.
  */
 export function proposeRaise(known: KnownDemand, targets: readonly Target[]): readonly Raise[] {
-  const clients = known.denied.filter((client) => targets.some((target) => isMeant(client, target)))
+  const isMeant = meantBy(targets)
+  const clients = known.denied.filter(isMeant)
   const names = new Set(clients.map(({ limitName }) => limitName))
   const limits = largestOfEachName(known.limits.filter(({ isLocal }) => !isLocal))
   const denying = limits.filter(({ name }) => names.has(name))
   return (denying.length > 0 ? denying : limits).map(({ name, limit, windowMs }) => {
     const own = clients.filter(({ limitName }) => limitName === name)
-    const peaks = demandsOf(known.demands, name).filter(({ identity }) =>
-      own.some((client) => client.identity === identity),
-    )
+    const identities = new Set(own.map(({ identity }) => identity))
+    const peaks = demandsOf(known.demands, name).filter(({ identity }) => identities.has(identity))
     const asked = Math.max(
-      ...own.map(({ deniedPerSecond, denied }) => {
-        return limit + (windowMs === null ? denied : (deniedPerSecond * windowMs) / 1000)
-      }),
+      ...own.map((client) => limit + deniedInWindow(client, windowMs)),
       ...peaks.map(({ peak }) => peak),
       own.length === 0 ? 2 * limit : limit + 1,
     )
@@ -46,9 +45,25 @@ export function proposeRaise(known: KnownDemand, targets: readonly Target[]): re
   })
 }
 
-function isMeant({ identity, networks }: ShownClient, target: Target): boolean {
-  const { storedIdentity = target.identity, network } = target
-  return storedIdentity === identity || networks.some((each) => each.network === network)
+/**
+ * Returns how often a client would be denied in a window if it goes on: as long as it has been denied so far, but at
+ * least a minute.
+ */
+function deniedInWindow(
+  { denied, deniedPerSecond, firstDeniedMs, lastDeniedMs }: ShownClient,
+  windowMs: number | null,
+): number {
+  if (windowMs === null) return denied
+  const spanMs = Math.max(LEAST_SPAN_MS, lastDeniedMs - firstDeniedMs)
+  return (deniedPerSecond * Math.min(windowMs, spanMs)) / 1000
+}
+
+/** Returns whether a client is one of the targets, or in the network of one. */
+function meantBy(targets: readonly Target[]): (client: ShownClient) => boolean {
+  const identities = new Set(targets.map(({ storedIdentity, identity }) => storedIdentity ?? identity))
+  const networks = new Set(targets.map(({ network }) => network))
+  return (client) =>
+    identities.has(client.identity) || client.networks.some(({ network }) => networks.has(network))
 }
 
 /** A policy function may return several limits of one name. */
@@ -61,11 +76,4 @@ function largestOfEachName(limits: readonly LimitRow[]): readonly LimitRow[] {
 /** Returns what the clients of a limit asked for, under all numbers that it has had. */
 function demandsOf(demands: readonly LimitDemand[], name: string): readonly ClientDemand[] {
   return demands.filter(({ limitName }) => limitName === name).flatMap((each) => each.demands)
-}
-
-/** Returns the smallest round number that is at least `least`: 37 becomes 40, and 1,300 becomes 1,500. */
-export function roundUp(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)))
-  const step = STEPS.find((each) => Number.isInteger(each * power) && each * power >= least) ?? 10
-  return step * power
 }

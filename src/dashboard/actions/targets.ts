@@ -9,6 +9,8 @@ import { lookUp } from './lookup.js'
 
 /** The most targets of one change. */
 export const MAX_TARGETS = 1000
+/** The most of them that a person has typed: each is looked up in the store. */
+const MAX_TYPED = 20
 
 /** Whom a change is for: a client as the page lists it, a client as a person typed it, or a network. */
 export type Target = Pick<SettingsOverride, 'storedIdentity' | 'network'> & { readonly identity?: string }
@@ -19,7 +21,11 @@ const KINDS = ['storedIdentity', 'identity', 'network'] as const
 export function readTargets(targets: unknown): readonly Target[] {
   if (!Array.isArray(targets) || targets.length === 0 || targets.length > MAX_TARGETS)
     throw wrongOption('dashboard', 'targets', `an array of 1 to ${MAX_TARGETS} targets`, targets)
-  return targets.map(readTarget)
+  const read = targets.map(readTarget)
+  const typed = read.filter(({ identity }) => identity !== undefined).length
+  if (typed > MAX_TYPED)
+    throw wrongOption('dashboard', 'targets', `an array with at most ${MAX_TYPED} identities`, typed)
+  return read
 }
 
 function readTarget(target: unknown, i: number): Target {

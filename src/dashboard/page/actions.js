@@ -19,6 +19,15 @@ export function changeActions(session) {
   }
 
   return {
+    /** Returns the name that this browser remembers; `undefined` if the server knows who acts. */
+    rememberedName: () => (session().operator === undefined ? (localStorage.getItem(NAME) ?? '') : undefined),
+    /** Returns who acts, and remembers the name. A change without a name is recorded as one. */
+    nameOf(text) {
+      if (session().operator !== undefined) return {}
+      const by = text.trim()
+      if (by !== '') localStorage.setItem(NAME, by)
+      return { by: by || 'somebody without a name' }
+    },
     /** Changes something of one client. Returns whether it was done; throws an `Error` if it failed. */
     async change(action, body) {
       const who = await author()

@@ -14,7 +14,7 @@ const HEADS = [
 ]
 
 /** Creates the list of the clients that a limiter denies, with a search and a selection. */
-export function clientsPanel(limiter, { go, actions }) {
+export function clientsPanel(limiter, { go, actions, onDone }) {
   const selected = new Map()
   const search = searchField('Search clients, routes, networks', (text) => go({ search: text }))
   const title = el('h2', { id: 'clients-title' }, 'Denied clients, last 15 minutes')
@@ -34,11 +34,20 @@ export function clientsPanel(limiter, { go, actions }) {
     el('thead', {}, el('tr', {}, el('td', { class: 'pick' }, all), ...heads)),
     body,
   )
-  const bar = selectionBar({ limiter, actions, onClear: () => selectNone() })
+  const bar = selectionBar({ limiter, actions, onDone, onClear: () => selectNone() })
+  const blockNetwork = el('button', { type: 'button', hidden: true, onclick: () => bar.block(searched) })
   const element = el(
     'section',
     { class: 'panel clients-panel', 'aria-labelledby': 'clients-title' },
-    el('div', { class: 'toolbar' }, title, summary, el('span', { class: 'grow' }), search.element),
+    el(
+      'div',
+      { class: 'toolbar' },
+      title,
+      summary,
+      el('span', { class: 'grow' }),
+      blockNetwork,
+      search.element,
+    ),
     table,
     bar.element,
   )
@@ -74,7 +83,9 @@ export function clientsPanel(limiter, { go, actions }) {
 
   function show(detail, model, route) {
     search.show(route.search)
-    bar.allow(model.session)
+    bar.allow(model)
+    blockNetwork.hidden = !bar.canOverride() || !NETWORK.test(route.search)
+    setText(blockNetwork, `Block ${route.search}…`)
     if (detail === undefined) return
     const isNewSearch = searched !== route.search
     searched = route.search
@@ -87,6 +98,9 @@ export function clientsPanel(limiter, { go, actions }) {
 
   return { element, show, search: search.input }
 }
+
+/** An address or a range of them, as the page writes networks. */
+const NETWORK = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f:]*:[\da-f:]*)(?:\/\d{1,3})?$/i
 
 const keyOf = ({ limitName, identity }) => `${limitName}\0${identity}`
 

@@ -1,3 +1,4 @@
+import { actionBar } from './action-bar.js'
 import { el, setAttribute, setChildren, setText } from './dom.js'
 import { age, count, withTimes } from './format.js'
 import { levelIcon } from './icons.js'
@@ -24,15 +25,18 @@ export function headlinesOf({ rows, headlines }) {
 }
 
 /** Creates a list of headlines. Its function `show` gets them, and whether a reader must not lose a place. */
-export function headlineList(label) {
+export function headlineList(label, context = {}) {
   const element = el('ul', { class: 'headlines', 'data-headlines': true, 'aria-label': label })
-  const showItems = keyedList(element, headlineItem)
+  const showItems = keyedList(element, (key) => headlineItem(key, context))
   const shown = new Set()
 
   return {
     element,
-    show(headlines, { outages, atMs }, isHeld = false) {
-      const entries = headlines.map((headline) => [keyOf(headline), { headline, outages, atMs }])
+    show(headlines, { outages, atMs, rows, session }, isHeld = false) {
+      const entries = headlines.map((headline) => [
+        keyOf(headline),
+        { headline, outages, atMs, row: rows.get(headline.limiter), session },
+      ])
       const kept = isHeld ? entries.filter(([key]) => shown.has(key)) : entries
       showItems(kept, isHeld)
       shown.clear()
@@ -45,17 +49,18 @@ export function headlineList(label) {
 const keyOf = ({ limiter, finding }) =>
   limiter === undefined ? `${finding.kind}/${finding.sinceMs}` : `/${limiter}`
 
-/** Creates a headline. What an operator can do about it belongs after its sentence. */
-function headlineItem(key) {
+/** Creates a headline, with what an operator can do about it. */
+function headlineItem(key, context) {
   const level = levelIcon()
   const link = el('a', {})
   const sentence = el('span', {})
   const since = el('span', { class: 'since' })
   const effects = el('ul', { class: 'effects' })
-  const element = el('li', {}, level.drawing, el('p', {}, link, sentence, ' ', since), effects)
+  const bar = actionBar(context)
+  const element = el('li', {}, level.drawing, el('p', {}, link, sentence, ' ', since), effects, bar.element)
   element.headlineKey = key
 
-  function show({ headline: { limiter, finding }, outages, atMs }) {
+  function show({ headline: { limiter, finding }, outages, atMs, row, session }) {
     const { kind, sinceMs } = finding
     setAttribute(element, 'data-headline', kind)
     element.className = `headline is-${finding.level}`
@@ -68,6 +73,7 @@ function headlineItem(key) {
     setText(since, sinceMs === undefined ? '' : `for ${age(atMs - sinceMs)}`)
     const outage = kind === 'store-outage' && outages.find((each) => each.sinceMs === sinceMs)
     const lines = outage ? effectsOf(outage) : []
+    bar.show(row, session)
     setChildren(effects, lines.join('\n'), () => lines.map((text) => el('li', {}, text)))
   }
 

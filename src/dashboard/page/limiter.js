@@ -1,3 +1,4 @@
+import { actionBar } from './action-bar.js'
 import { trafficChart } from './chart.js'
 import { clientsPanel } from './clients.js'
 import { el, setAttribute, setChildren, setText } from './dom.js'
@@ -5,6 +6,7 @@ import { eventList } from './events.js'
 import { findingText } from './finding-text.js'
 import { age, percent, rate } from './format.js'
 import { icon, levelIcon } from './icons.js'
+import { inForceList } from './in-force.js'
 import { limitTable, nearTable } from './limit-tables.js'
 import { addressOf } from './route.js'
 import { dayLater } from './series.js'
@@ -14,12 +16,13 @@ import { rangeSwitch } from './toolbar.js'
 const MAX_EVENTS = 20
 
 /** Creates the view of one limiter. `historyOf(name)` returns its last 24 hours, as far as they have been read. */
-export function limiterView(name, { go, historyOf, actions, overviewAddress }) {
-  const head = limiterHead(name, overviewAddress())
+export function limiterView(name, { go, historyOf, actions, onDone, overviewAddress }) {
+  const head = limiterHead(name, overviewAddress(), { actions, onDone })
   const chart = trafficChart(`Requests to ${name} over time`)
   const range = rangeSwitch()
   const yesterday = el('a', { class: 'toggle' }, 'Compare with yesterday')
-  const clients = clientsPanel(name, { go, actions })
+  const clients = clientsPanel(name, { go, actions, onDone })
+  const inForce = inForceList({ limiter: name, actions, onDone })
   const limits = el('div', { class: 'panel' })
   const near = el('div', { class: 'panel' })
   const events = el('div', { class: 'panel' })
@@ -34,6 +37,7 @@ export function limiterView(name, { go, historyOf, actions, overviewAddress }) {
       chart.element,
     ),
     clients.element,
+    el('section', { class: 'panel', 'aria-label': 'In force' }, el('h2', {}, 'In force'), inForce.element),
     el('div', { class: 'panels' }, limits, near, events),
   )
 
@@ -43,6 +47,7 @@ export function limiterView(name, { go, historyOf, actions, overviewAddress }) {
     range.show(route)
     showComparison(history, route)
     chart.show(chartOf(name, model, route, history))
+    inForce.show(model)
     const detail = model.detail?.name === name ? model.detail : undefined
     clients.show(detail, model, route)
     if (detail) {
@@ -63,7 +68,9 @@ export function limiterView(name, { go, historyOf, actions, overviewAddress }) {
   return { element, show, search: clients.search }
 }
 
-function limiterHead(name, backTo) {
+function limiterHead(name, backTo, context) {
+  const bar = actionBar(context)
+  const edit = el('a', { class: 'button', hidden: true, href: addressOf({ view: 'edit', name }) }, 'Settings')
   const level = levelIcon()
   const sentence = el('span', {})
   const since = el('span', { class: 'since' })
@@ -79,8 +86,10 @@ function limiterHead(name, backTo) {
     ...Object.entries(figures).map(([term, value]) => el('div', {}, el('dt', {}, term), value)),
   )
 
-  function show({ rows, outages, atMs, isKnown }) {
+  function show({ rows, outages, atMs, isKnown, session }) {
     const row = rows.get(name)
+    bar.show(row, session)
+    edit.hidden = !row?.hasSettings
     if (row === undefined) return setText(sentence, isKnown ? 'There is no limiter of this name.' : '')
     level.show(row.finding.level)
     finding.className = `finding is-${row.finding.level}`
@@ -102,8 +111,9 @@ function limiterHead(name, backTo) {
     'header',
     { class: 'head' },
     back,
-    el('div', { class: 'name' }, title, mode),
+    el('div', { class: 'name' }, title, mode, el('span', { class: 'grow' }), edit),
     finding,
+    bar.element,
     list,
   )
   return { element, show }

@@ -1,6 +1,9 @@
 import { blockDurations } from './block-durations.js'
 import { el, identity, table } from './dom.js'
-import { clock, count, duration } from './format.js'
+import { DAY_MS, HOUR_MS } from './finding-actions.js'
+import { clock, count, duration, spelled } from './format.js'
+import { overrideDialog } from './override-dialog.js'
+import { NO_SETTINGS } from './selection.js'
 import { post } from './server.js'
 
 const LISTINGS = {
@@ -9,7 +12,7 @@ const LISTINGS = {
 }
 
 /** Creates the view of one client: what each limiter holds of it. The address names the client. */
-export function lookupView({ go, actions }) {
+export function lookupView({ go, actions, onDone }) {
   const input = el('input', {
     id: 'identity',
     name: 'identity',
@@ -36,6 +39,7 @@ export function lookupView({ go, actions }) {
   let latest = 0
   let shownText = ''
   let canChange = false
+  let rows = new Map()
 
   function submit(event) {
     event.preventDefault()
@@ -85,9 +89,12 @@ export function lookupView({ go, actions }) {
       }
     }
     const release = act('release', {}, ['Released', ` in ${limiter}.`])
-    const hint = 'This limiter has no ban, so it cannot block clients.'
+    const hint = `This limiter has no ban, so it cannot block clients. ${NO_SETTINGS}`
+    const releasing = standings.length > 0 && button('Release', `Release in ${limiter}`, release)
+    if (rows.get(limiter)?.hasSettings)
+      return [releasing, ...overrideButtons(text, limiter, standings)].filter(Boolean)
     return [
-      standings.length > 0 && button('Release', `Release in ${limiter}`, release),
+      releasing,
       ...blockDurations(longestBlockMs).map(([name, durationMs]) => {
         const block = act('block', { durationMs }, ['Blocked', ` for ${name} in ${limiter}.`])
         return button(`Block for ${name}`, `Block for ${name} in ${limiter}`, block)
@@ -96,9 +103,34 @@ export function lookupView({ go, actions }) {
     ].filter(Boolean)
   }
 
-  function show({ session, isKnown }, { search }) {
+  /** Returns buttons that override the limits of what was found, or of what was typed if nothing was. */
+  function overrideButtons(text, limiter, standings) {
+    const stored = Array.from(new Set(standings.map((standing) => standing.identity)))
+    const targets =
+      stored.length > 0 ? stored.map((each) => ({ storedIdentity: each })) : [{ identity: text }]
+    return ['Block', 'Exempt', 'Raise'].map((verb) => {
+      const open = () =>
+        overrideDialog({
+          actions,
+          limiter,
+          effect: verb.toLowerCase(),
+          targets,
+          who: spelled(text),
+          durationMs: verb === 'Block' ? HOUR_MS : DAY_MS,
+          reason: '',
+          onDone(done) {
+            void lookUp(text)
+            onDone(done)
+          },
+        })
+      return button(`${verb}…`, `${verb} in ${limiter}`, open)
+    })
+  }
+
+  function show({ session, isKnown, rows: known }, { search }) {
     if (!isKnown) return // who may change something is not known yet
     canChange = session.canChange
+    rows = known
     if (search === shownText) return
     shownText = search
     input.value = search

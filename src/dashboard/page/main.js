@@ -1,7 +1,10 @@
 import { changeActions } from './actions.js'
 import { connectionStatus } from './connection.js'
 import { el, setAttribute, setChildren } from './dom.js'
+import { doneMessage } from './done-message.js'
+import { editView } from './edit.js'
 import { eventsView } from './events.js'
+import { inForceView } from './in-force.js'
 import { connectKeys } from './keys.js'
 import { limiterView } from './limiter.js'
 import { lookupView } from './lookup.js'
@@ -24,6 +27,7 @@ const actions = changeActions(() => model.session)
 const context = {
   go,
   actions,
+  onDone: doneMessage(),
   historyOf,
   histories: () => historyOf(undefined),
   overviewAddress: () => overviewAddress,
@@ -43,6 +47,7 @@ const lookAt = openStream({
 /** The other views, which are created when they are first opened. */
 const views = {
   client: () => lookupView(context),
+  'in-force': () => inForceView(context),
   events: () => eventsView({ ...context, load: loadLog }),
   processes: processesView,
 }
@@ -67,6 +72,7 @@ function go(changes) {
 
 function viewOf({ view: name, name: limiter }) {
   if (name === '') return list
+  if (name === 'edit') return editView(limiter, context)
   if (name === 'limiter') return { ...limiterView(limiter, context), limiter }
   if (!created.has(name)) created.set(name, views[name]())
   return created.get(name)
@@ -109,7 +115,7 @@ function arrive(before) {
 function showNavigation() {
   for (const link of document.querySelectorAll('nav a')) {
     const { view: name } = readRoute(link.hash)
-    const isHere = name === route.view || (name === '' && route.view === 'limiter')
+    const isHere = name === route.view || (name === '' && (route.view === 'limiter' || route.view === 'edit'))
     setAttribute(link, 'aria-current', isHere ? 'page' : undefined)
   }
 }

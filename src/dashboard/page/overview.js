@@ -10,7 +10,7 @@ import { addressOf } from './route.js'
 import { rangeSwitch, searchField } from './toolbar.js'
 
 /** Creates the view of all limiters. `go` changes the route; `histories()` returns the last 24 hours, by name. */
-export function overview({ go, histories }) {
+export function overview({ go, histories, actions, onDone }) {
   const chips = ['critical', 'warning', 'calm'].map((level) => levelChip(level))
   const [allowed, denied] = ['allowed/s', 'denied/s'].map(total)
   const search = searchField('Filter limiters', (text) => go({ search: text }))
@@ -18,7 +18,7 @@ export function overview({ go, histories }) {
   const order = el('span', { class: 'order' })
   const list = el('ul', { class: 'rows', 'aria-label': 'Limiters' })
   const nothing = el('p', { class: 'nothing', hidden: true })
-  const headlines = headlineList('What is wrong')
+  const headlines = headlineList('What is wrong', { actions, onDone })
   const calm = el('p', { class: 'all-calm' })
   const isHeld = holdOf(list)
   const showRows = keyedList(list, (name) => overviewRow(name))

@@ -1,14 +1,23 @@
-/** Sends an action. Returns the response, or throws an `Error` with what went wrong. */
+/** The server answers within ten seconds, even if a store hangs. */
+const LONGEST_MS = 20_000
+
+/**
+ * Sends an action. Returns the response, or throws an `Error` with what went wrong: `isUnknown` if it is not known
+ * whether the action was carried out.
+ */
 export async function post(action, body) {
   const response = await fetch(action, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
+    signal: AbortSignal.timeout(LONGEST_MS),
   }).catch(() => undefined)
-  if (response === undefined) throw new Error('The server is not responding.')
-  const reply = await response.json().catch(() => ({}))
-  if (!response.ok) throw new Error(reply.error ?? `The server responded with ${response.status}.`)
-  return reply
+  if (response === undefined)
+    throw Object.assign(new Error('The server is not responding.'), { isUnknown: true })
+  const reply = await response.json().catch(() => ({ isUnknown: response.ok || response.status >= 500 }))
+  if (response.ok && !reply.isUnknown) return reply
+  const { error = `The server responded with ${response.status}.`, ...details } = reply
+  throw Object.assign(new Error(error), details)
 }
 
 /** Reads the events that are kept. Returns none if that fails: the stream has the last ones. */

@@ -54,5 +54,13 @@ function actionsInto(sent: [string, object][], figures: PageFigures): Actions {
     isChange: false,
     run: async () => ({ found: [{ limiter: 'api', standings: [], longestBlockMs: 3_600_000 }] }),
   }
-  return new Map(Object.entries({ lookup, release: change('release'), block: change('block') }))
+  const inForce = { isChange: false, run: async () => ({ limiters: [] }) }
+  return new Map(
+    Object.entries({
+      lookup,
+      'in-force': inForce,
+      release: change('release'),
+      block: change('block'),
+    }),
+  )
 }

@@ -44,7 +44,7 @@ test('mode, numbers, candidate and raised limits are listed, and those of a file
   const { entries } = await readInForce(watched, nobody)
   expect(entries.map(({ kind, targets, value }) => [kind, targets, value])).toEqual([
     ['mode', [], 'report'],
-    ['limit', [], { limit: 5 }],
+    ['limit', [], { api: { limit: 5 } }],
     ['candidate', [], { limits: { api: { limit: 4 } } }],
     ['raise', ['ada'], { api: { limit: 50 } }],
     ['exempt', ['trial-…'], undefined],

@@ -90,7 +90,8 @@ describe('a typed target is', () => {
 
 test.each([
   ['none', []],
-  ['too many', Array.from({ length: MAX_TARGETS + 1 }, () => ({ identity: 'a' }))],
+  ['too many', Array.from({ length: MAX_TARGETS + 1 }, () => ({ network: '10.0.0.0/8' }))],
+  ['too many that a person typed', Array.from({ length: 21 }, () => ({ identity: 'a' }))],
   ['no array', 'ada'],
   ['an array of texts', ['ada']],
   ['two kinds', [{ identity: 'a', network: '10.0.0.0/8' }]],

@@ -1,4 +1,4 @@
-import { proposeRaise, roundUp } from '../../../../src/dashboard/actions/raise.js'
+import { proposeRaise } from '../../../../src/dashboard/actions/raise.js'
 import type { LimitRow } from '../../../../src/dashboard/figures/report.js'
 import type { ShownClient } from '../../../../src/dashboard/figures/shown.js'
 
@@ -54,6 +54,12 @@ test.each([
     80,
   ],
   ['all denials, where no time restores units', { ...known, limits: [row({ windowMs: null })] }, 80],
+  ['a minute of a window that is longer', { ...known, limits: [row({ windowMs: 3_600_000 })] }, 250],
+  [
+    'the time that it was denied for, in a window that is longer',
+    { ...known, limits: [row({ windowMs: 3_600_000 })], denied: [client({ lastDeniedMs: 120_000 })] },
+    500,
+  ],
   ['twice the limit, if it was not denied', { ...known, denied: [] }, 100],
 ])('a raise covers %s', (_, given, proposed) => {
   expect(proposeRaise(given, [target])).toMatchObject([{ limitName: 'search', proposed }])
@@ -66,16 +72,4 @@ test('a raise of a network covers its clients', () => {
 test('only the limits that denied are raised', () => {
   const limits = [row(), row({ name: 'burst', limit: 5 })]
   expect(proposeRaise({ ...known, limits }, [target]).map(({ limitName }) => limitName)).toEqual(['search'])
-})
-
-test.each([
-  [0, 1],
-  [1, 1],
-  [37, 40],
-  [81, 100],
-  [1201, 1500],
-  [12, 12],
-  [11, 12],
-])('%d is rounded up to %d', (least, expected) => {
-  expect(roundUp(least)).toBe(expected)
 })

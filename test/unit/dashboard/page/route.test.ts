@@ -27,6 +27,11 @@ test.each<readonly [hash: string, route: Partial<Route>]>([
   ['#/limiter/a/b', { view: 'limiter', name: 'a/b' }],
   ['#/limiter/100%', { view: 'limiter', name: '100%' }],
   ['#/limiter/api?range=24h&yesterday=1', { view: 'limiter', name: 'api', range: '24h', yesterday: true }],
+  ['#/limiter/api/edit', { view: 'edit', name: 'api' }],
+  ['#/limiter/edit', { view: 'limiter', name: 'edit' }],
+  ['#/limiter//edit', {}],
+  ['#/edit/api', {}],
+  ['#/in-force', { view: 'in-force' }],
   ['#/client?q=203.0.113.7', { view: 'client', search: '203.0.113.7' }],
   ['#/events', { view: 'events' }],
   ['#/limiter/', {}],
@@ -42,6 +47,8 @@ test('an address names each view, and leaves out what is as it is by default', (
   expect(addressOf({ view: 'limiter', name: 'a/b?c', range: '15min', yesterday: false })).toBe(
     '#/limiter/a%2Fb%3Fc',
   )
+  expect(addressOf({ view: 'edit', name: 'api' })).toBe('#/limiter/api/edit')
+  expect(addressOf({ view: 'in-force' })).toBe('#/in-force')
   expect(addressOf({ range: '24h', state: 'warning', search: 'a b' })).toBe(
     '#/?range=24h&state=warning&q=a+b',
   )

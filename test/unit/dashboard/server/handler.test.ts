@@ -261,7 +261,7 @@ describe('an action', () => {
       { ...ada, by: 7 },
       {},
       400,
-      'by must be a string of at most 500 characters.',
+      'by must be a string of at most 200 characters.',
     ],
     [
       'for a reason that is a book',

@@ -1,0 +1,48 @@
+import { counted } from './format.js'
+
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+/** The most networks and clients that one button acts on: those that were denied most. */
+const MAX_NETWORKS = 3
+const MAX_CLIENTS = 50
+
+/**
+ * Returns what fits a finding about a limiter: overrides, each with the text of its button, and whether a link to
+ * its limits does.
+ */
+export function actionsOf({ finding, mode, hasSettings }) {
+  const { kind, networks, identities } = finding
+  if (!hasSettings) return { overrides: [], editsLimit: false }
+  const isAttack = kind === 'network-denied' || kind === 'account-attacked'
+  const isReport = mode === 'report' // nothing is blocked then
+  return {
+    overrides: [
+      isAttack && !isReport && networks.length > 0 && blockOf(networks.slice(0, MAX_NETWORKS)),
+      kind === 'few-denied' && identities.length > 0 && raiseOf(identities.slice(0, MAX_CLIENTS)),
+    ].filter(Boolean),
+    editsLimit: kind === 'many-denied' || (isAttack && isReport),
+  }
+}
+
+function blockOf(networks) {
+  const [first, ...others] = networks
+  const who = others.length === 0 ? first : `${first} and ${counted(others.length, 'other network')}`
+  return {
+    effect: 'block',
+    who,
+    targets: networks.map((network) => ({ network })),
+    durationMs: HOUR_MS,
+    text: `Block ${who} for 1 hour`,
+  }
+}
+
+function raiseOf(identities) {
+  const whose = identities.length === 1 ? 'its limit' : `the limit of ${counted(identities.length, 'client')}`
+  return {
+    effect: 'raise',
+    who: identities.length === 1 ? identities[0] : counted(identities.length, 'client'),
+    targets: identities.map((identity) => ({ storedIdentity: identity })),
+    durationMs: DAY_MS,
+    text: `Raise ${whose} for 1 day`,
+  }
+}

@@ -1,0 +1,199 @@
+import { confirmDialog } from './confirm-dialog.js'
+import { el, identity, setChildren, setText } from './dom.js'
+import { count, counted, moment, spelled } from './format.js'
+import { addressOf } from './route.js'
+import { post } from './server.js'
+
+const KINDS = {
+  block: 'blocked',
+  ban: 'banned',
+  exempt: 'exempt',
+  raise: 'raised limit',
+  limit: 'changed limit',
+  mode: 'mode',
+  candidate: 'candidate',
+}
+const MAX_TARGETS = 3
+const HEADS = ['limiter', 'what', 'whom', 'until', 'by whom, and why', '']
+
+/** Creates the view of what is in force in all limiters: bans, blocks, exemptions, and changed limits. */
+export function inForceView({ actions, onDone }) {
+  const list = inForceList({ actions, onDone })
+  const element = el(
+    'section',
+    { class: 'page', 'aria-labelledby': 'in-force-title' },
+    el('h1', { id: 'in-force-title', tabindex: '-1' }, 'In force'),
+    el(
+      'p',
+      { class: 'lead' },
+      'What operators have changed beside the rules of the code, and bans of clients that are denied.',
+    ),
+    list.element,
+  )
+  return { element, open: list.open, show: list.show }
+}
+
+/** Creates a list of what is in force in one limiter, or in all. It is read anew when somebody changes something. */
+export function inForceList({ limiter, actions, onDone }) {
+  const body = el('tbody')
+  const status = el('p', { class: 'quiet', role: 'status' }, 'Reading…')
+  const problems = el('div', { class: 'problems-of-list' })
+  const heads = limiter === undefined ? HEADS : HEADS.slice(1)
+  const table = el(
+    'table',
+    { class: 'in-force', hidden: true },
+    el('caption', { class: 'visually-hidden' }, 'In force'),
+    el(
+      'thead',
+      {},
+      el(
+        'tr',
+        {},
+        ...heads.map((text) => el(text === '' ? 'td' : 'th', text === '' ? {} : { scope: 'col' }, text)),
+      ),
+    ),
+    body,
+  )
+  const element = el(
+    'div',
+    { class: 'in-force-list', role: 'group', 'aria-label': 'List of what is in force', tabindex: '0' },
+    problems,
+    status,
+    table,
+  )
+  let read = []
+  let canChange = false
+  /** The last event that may have changed something; `STALE` if the list is to be read anyway. */
+  let seenEvent = STALE
+  let latest = 0
+
+  async function load() {
+    const turn = ++latest
+    try {
+      const { limiters } = await post('in-force', limiter === undefined ? {} : { limiter })
+      if (turn !== latest) return
+      read = limiters
+      draw()
+    } catch (error) {
+      if (turn === latest) setText(status, error.message)
+    }
+  }
+
+  function draw() {
+    const entries = read.flatMap((each) => each.entries.map((entry) => [each, entry]))
+    const failed = read.filter(({ problem }) => problem !== undefined)
+    const more = read.reduce((sum, each) => sum + each.total - each.entries.length, 0)
+    setChildren(problems, JSON.stringify(failed), () =>
+      failed.map((each) => el('p', { class: 'problem' }, `${each.limiter}: ${each.problem}`)),
+    )
+    setText(status, statusOf(entries.length, more))
+    status.hidden = entries.length > 0 && more === 0
+    table.hidden = entries.length === 0
+    setChildren(body, JSON.stringify([entries, canChange]), () => entries.map(row))
+  }
+
+  function row([found, entry]) {
+    const { kind, untilMs, by, reason, atMs, count: targets } = entry
+    const undo = el('button', { type: 'button', onclick: () => undoEntry(found, entry) }, 'Undo')
+    undo.setAttribute('aria-label', `Undo ${KINDS[kind]} ${entry.targets[0] ?? ''} in ${found.limiter}`)
+    const link = el('a', { href: addressOf({ view: 'limiter', name: found.limiter }) }, found.limiter)
+    return el(
+      'tr',
+      {},
+      limiter === undefined ? el('td', {}, link) : undefined,
+      el('td', {}, el('span', { class: `badge is-${kind}` }, KINDS[kind]), ' ', valueText(entry)),
+      el('td', {}, targets === 0 ? 'everyone' : targetsOf(entry)),
+      el('td', {}, untilMs === undefined ? 'no end' : moment(untilMs)),
+      el('td', { class: 'why' }, whyOf({ by, reason, atMs })),
+      el('td', { class: 'number' }, canChange ? undo : undefined),
+    )
+  }
+
+  function undoEntry(found, entry) {
+    const { kind, paths, count: targets } = entry
+    const whom =
+      targets === 0 ? '' : ` of ${targets === 1 ? spelled(entry.targets[0]) : counted(targets, 'target')}`
+    confirmDialog({
+      title: `Undo ${KINDS[kind]}${whom} in ${found.limiter}`,
+      verb: 'Undo',
+      reason: 'no longer needed',
+      actions,
+      async run(author) {
+        if (kind === 'ban')
+          await post('release', { limiter: found.limiter, identity: entry.targets[0], ...author })
+        else await undoParts({ limiter: found.limiter, paths, base: found.base, ...author })
+        await load()
+        return `Undone: ${KINDS[kind]}${whom} in ${found.limiter}.`
+      },
+      onDone,
+    })
+  }
+
+  /** Undoes parts, unless another operator has changed them since the list was read. */
+  async function undoParts(body) {
+    try {
+      await post('undo', body)
+    } catch (error) {
+      if (error.conflicts === undefined) throw error
+      await load()
+      throw new Error('Another operator has changed this meanwhile. Cancel, and look at the list again.')
+    }
+  }
+
+  /** Reads the list when it is opened, and anew when an event says that something has changed. */
+  function show(model) {
+    if (!model.isKnown) return
+    if (canChange !== model.session.canChange) {
+      canChange = model.session.canChange
+      draw()
+    }
+    const last = model.events.findLast(({ kind }) => CHANGES.includes(kind))?.id
+    if (last === seenEvent) return
+    seenEvent = last
+    void load()
+  }
+
+  function open() {
+    seenEvent = STALE
+  }
+
+  return { element, open, load, show }
+}
+
+const STALE = Symbol('stale')
+const CHANGES = ['settings', 'block', 'release', 'mode', 'candidate']
+
+function statusOf(listed, more) {
+  if (listed === 0) return 'Nothing: the rules of the code apply to everyone.'
+  return more > 0 ? `${count(more)} more are not listed.` : ''
+}
+
+/** Returns new numbers in words, such as `api: 100 per 1m`. */
+export function valueText({ value }) {
+  if (value === undefined) return ''
+  if (typeof value === 'string') return value === 'report' ? 'only reports denials' : 'enforces limits'
+  return Object.entries(value.limits ?? value)
+    .map(([name, numbers]) => `${name}: ${numbersText(numbers)}`)
+    .join(', ')
+}
+
+export function numbersText({ policy, limit, capacity, window, ...others }) {
+  const number = limit ?? capacity
+  const per = window === undefined ? '' : ` per ${window}`
+  if (policy === undefined && number !== undefined) return `${count(number)}${per}`
+  if (policy === undefined) return `per ${window}`
+  return spelled(JSON.stringify({ policy, limit, capacity, window, ...others }))
+}
+
+function targetsOf({ targets, count: all }) {
+  const shown = targets.slice(0, MAX_TARGETS).flatMap((text, i) => [i > 0 ? ', ' : '', identity(text)])
+  const rest = all - Math.min(MAX_TARGETS, targets.length)
+  return el('span', {}, ...shown, rest > 0 ? ` and ${count(rest)} more` : '')
+}
+
+/** Returns who did something and why, as far as the history reaches. */
+export function whyOf({ by, reason, atMs }) {
+  if (by === undefined && reason === undefined) return 'unknown: the history does not reach back so far'
+  const when = atMs === undefined ? '' : ` at ${moment(atMs)}`
+  return [`${spelled(by ?? 'unknown')}${when}`, reason && `“${spelled(reason)}”`].filter(Boolean).join(', ')
+}

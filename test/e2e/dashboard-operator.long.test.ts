@@ -1,0 +1,182 @@
+import { memoryStore, type Store } from 'headgate'
+import { redisStore } from 'headgate/redis'
+import { customStore } from 'headgate/store'
+import { Redis } from 'ioredis'
+import { INSTALL_TIMEOUT_MS } from '../support/servers/install.js'
+import { type RedisServer, startRedis } from '../support/servers/redis.js'
+import { scrape, useStage } from './dashboard-operator.js'
+import { detail, findings, lookUp, PHONE, takePicture } from './dashboard-page.js'
+
+const setStage = useStage()
+
+describe('on Redis', () => {
+  let server: RedisServer
+  let client: Redis
+
+  beforeAll(async () => {
+    server = await startRedis({ own: true })
+    client = new Redis(server.url, { autoResendUnfulfilledCommands: false })
+  }, INSTALL_TIMEOUT_MS)
+  beforeEach(() => client.flushall())
+  afterAll(async () => {
+    client?.disconnect()
+    await server?.stop()
+  })
+
+  test('a network is blocked in two clicks, and what it replaced comes back', async () => {
+    const stage = await setStage(redisStore(client))
+    await scrape(stage)
+    const { page, troubles } = await stage.open('')
+    await page.getByRole('button', { name: 'Block 203.0.113.0/24 for 1 hour' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Block for 1 hour' }).click()
+    await page
+      .getByRole('status')
+      .getByText(/^Blocked 203/)
+      .waitFor()
+    expect(await stage.send('api', '203.0.113.99')).toBe(false)
+    await page.getByRole('link', { name: 'api', exact: true }).first().click()
+    const row = detail(page, 'api').locator('.in-force tbody tr')
+    await row.getByRole('button', { name: /^Undo/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
+    await row.waitFor({ state: 'detached' })
+    expect(await stage.send('api', '203.0.113.99')).toBe(true)
+    expect(troubles).toEqual([])
+  })
+
+  test('several clients are exempted at once, as one change', async () => {
+    const stage = await setStage(redisStore(client))
+    await scrape(stage)
+    const { page, troubles } = await stage.open('#/limiter/api')
+    await page.getByLabel('Select all listed clients').check()
+    await page.getByText('8 clients selected').waitFor()
+    await page.getByRole('button', { name: 'Exempt…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Exempt for 1 day' }).click()
+    await page
+      .getByRole('status')
+      .getByText(/^Exempted 8 targets in api until/)
+      .waitFor()
+    expect(await Promise.all([1, 2, 8].map((i) => stage.send('api', `203.0.113.${i}`)))).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect((await stage.settings.changes('api')).map(({ partCount }) => partCount)).toEqual([8])
+    expect(troubles).toEqual([])
+  })
+})
+
+const HOSTILE = [
+  '<img src=x onerror=alert(1)>',
+  `"' onmouseover=alert(3) x="`,
+  '\u202egnp.exe',
+  'x'.repeat(1000),
+]
+
+test('hostile names of clients and operators are text, in dialogs and in lists', async () => {
+  const stage = await setStage()
+  const by = HOSTILE[0] as string
+  const overrides = HOSTILE.map((identity) => ({ identity, block: true as const }))
+  await stage.settings.change('search', { overrides }, { by, reason: HOSTILE.join(' ').slice(0, 900) })
+  const { page, troubles } = await stage.open('#/in-force')
+  await page.locator('.in-force tbody tr').first().waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width)
+  await page.getByRole('button', { name: /^Undo/ }).first().click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  await page.goto(`${stage.url}#/limiter/search/edit`)
+  await page.locator('.changes li').first().waitFor()
+  await page.getByLabel('Client, address or network').fill(by)
+  await page.getByRole('button', { name: 'Continue…' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await dialog.getByRole('heading').textContent()).toBe(`Block ${by} in search`)
+  await dialog.getByLabel('Reason').fill('x'.repeat(1_000_000))
+  expect((await dialog.getByLabel('Reason').inputValue()).length).toBe(500)
+  await dialog.getByRole('button', { name: 'Block for 1 day' }).click()
+  await page.getByRole('status').getByText('Blocked <img').waitFor()
+  expect(await page.locator('img[src=x]').count()).toBe(0)
+  expect(troubles).toEqual([])
+})
+
+test('a double click on a headline confirms nothing, and one on the button that confirms is one change', async () => {
+  const stage = await setStage()
+  await scrape(stage)
+  const { page } = await stage.open('')
+  await page.getByRole('button', { name: 'Block 203.0.113.0/24 for 1 hour' }).dblclick()
+  const confirm = page.getByRole('dialog').getByRole('button', { name: 'Block for 1 hour' })
+  await confirm.waitFor()
+  expect(await stage.settings.changes('api')).toEqual([])
+  await confirm.dblclick().catch(() => undefined) // it may be gone before the second click
+  await page
+    .getByRole('status')
+    .getByText(/^Blocked 203/)
+    .waitFor()
+  expect((await stage.settings.changes('api')).length).toBe(1)
+})
+
+test('a warning of the own address is read before the block is confirmed', async () => {
+  const stage = await setStage()
+  const { page } = await stage.open('')
+  await lookUp(page, '127.0.0.0/8')
+  await page.getByRole('button', { name: 'Block in api' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('127.0.0.0/8 contains your own address, 127.0.0.1.').waitFor()
+  await dialog.getByText('127.0.0.0/8 has 16,777,216 addresses.').waitFor()
+  expect(await findings(page)).toEqual([])
+  await takePicture(page, 'block-warning')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  expect(await stage.settings.changes('api')).toEqual([])
+})
+
+test('a store that hangs leaves no doubt that the outcome is unknown, and pressing again does it once', async () => {
+  const memory = memoryStore()
+  const documents = memory.documents as NonNullable<Store['documents']>
+  let hangs = false
+  const never = () => new Promise<never>(() => undefined)
+  const hanging: typeof documents = {
+    ...documents,
+    read: (keys) => (hangs ? never() : documents.read(keys)),
+    async replace(key, ...rest) {
+      const done = await documents.replace(key, ...rest)
+      return hangs ? never() : done // the reply is lost
+    },
+  }
+  const stage = await setStage(customStore({ ...memory, name: 'hanging', documents: hanging }))
+  await scrape(stage)
+  const { page } = await stage.open('')
+  await page.getByRole('button', { name: 'Block 203.0.113.0/24 for 1 hour' }).click()
+  const dialog = page.getByRole('dialog')
+  const confirm = dialog.getByRole('button', { name: 'Block for 1 hour' })
+  hangs = true
+  await confirm.click()
+  await dialog.getByText('It is not known whether this was done.').waitFor({ timeout: 20_000 })
+  expect(await findings(page)).toEqual([])
+  hangs = false
+  await confirm.click()
+  await page
+    .getByRole('status')
+    .getByText(/^Blocked 203/)
+    .waitFor()
+  expect((await stage.settings.changes('api')).length).toBe(1)
+})
+
+test.each(['light', 'dark'] as const)('axe finds nothing on a phone, in %s', async (colorScheme) => {
+  const stage = await setStage()
+  await scrape(stage)
+  await stage.settings.change(
+    'api',
+    { limits: { api: { limit: 2 } }, overrides: [{ network: '10.0.0.0/8', block: true }] },
+    { by: 'ines', reason: 'a test' },
+  )
+  const { page } = await stage.open('#/in-force', 'ines', { ...PHONE, colorScheme })
+  for (const [view, ready] of [
+    ['#/in-force', '.in-force tbody tr'],
+    ['#/limiter/api/edit', '.changes .undo'],
+    ['#/limiter/api', '.in-force tbody tr'],
+    ['#/', '[data-headline] .bar button'],
+  ] as const) {
+    await page.goto(stage.url + view)
+    await page.locator(ready).first().waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width)
+    expect(await findings(page)).toEqual([])
+    await takePicture(page, `phone-${colorScheme}${view.replaceAll(/[#/]+/g, '-')}`)
+  }
+})
