@@ -63,7 +63,10 @@ export function useStage(): (store?: Store) => Promise<Stage> {
       authorize: (req) => (req.headers['x-access'] === 'view' ? 'view' : true),
       operator: (req) => String(req.headers['x-operator']),
     })
-    closeWithServers(async () => mounted.close())
+    closeWithServers(async () => {
+      mounted.close()
+      await Promise.all(limiters.map((limiter) => limiter.close()))
+    })
     const { port } = await serve(ON_NODE_HTTP.serve(mounted))
     const url = `http://127.0.0.1:${port}/limits/`
     return {

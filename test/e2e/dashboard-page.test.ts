@@ -38,6 +38,21 @@ test('a client is blocked and released', async () => {
   expect(troubles).toEqual([])
 })
 
+test('without settings, a ban is listed and undone, and the page says how to change more', async () => {
+  const { page, troubles } = await open()
+  await lookUp(page, 'heidi')
+  await page.getByRole('button', { name: 'Block for 10 minutes in login' }).click()
+  await page.locator('#found', { hasText: 'Blocked heidi' }).waitFor()
+  await page.getByText('write settings: sharedSettings(store)').waitFor() // of the limiter api, which has no ban
+  expect(await page.getByRole('button', { name: /^Raise/ }).count()).toBe(0)
+  await page.getByRole('link', { name: 'In force' }).click()
+  await page.getByRole('button', { name: 'Undo banned heidi in login' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('status').getByText('Undone: banned of heidi in login.').waitFor()
+  expect(await logInAs('heidi')).toBe(401)
+  expect(troubles).toEqual([])
+})
+
 test('whoever has no password sees nothing', async () => {
   for (const [path, method] of [
     ['', 'GET'],
@@ -167,7 +182,9 @@ describe('while a store is unavailable', () => {
       'login: all requests are denied.',
       'mail: the function onStoreError decides about each request.',
     ])
-    expect(await row(page, 'mail').locator('.sentence').textContent()).toBe('onStoreError decides')
+    expect(await row(page, 'mail').locator('.sentence').textContent()).toBe(
+      'the function onStoreError decides about each request',
+    )
     expect(await page.getByRole('alert').textContent()).toMatch(
       /^redis is unavailable since \d\d:\d\d:\d\d\.$/,
     )

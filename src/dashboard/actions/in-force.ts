@@ -12,8 +12,9 @@ import { settingsOf } from './settings-of.js'
 /** The most entries of one limiter, and the most parts that one entry names. */
 const MAX_ENTRIES = 500
 const MAX_PATHS = 1000
-/** The most clients whose bans are read. */
-const MAX_BANS_READ = 50
+/** The most clients whose bans are read: those that operators blocked last, and those that are denied most. */
+const MAX_TYPED = 20
+const MAX_LISTED = 50
 
 export type InForceKind = 'block' | 'exempt' | 'raise' | 'limit' | 'mode' | 'candidate' | 'ban'
 
@@ -83,11 +84,11 @@ async function readParts(watched: Watched) {
 
 async function readBans(watched: Watched, { identities, events }: KnownClients): Promise<readonly InForce[]> {
   const blocks = events.filter(({ kind, limiter }) => kind === 'block' && limiter === watched.name)
-  const blocked = blocks.flatMap((event) => identitiesOf(event))
-  const asked = Array.from(new Set([...blocked.reverse(), ...identities])).slice(0, MAX_BANS_READ)
-  if (asked.length === 0) return []
+  const typed = Array.from(new Set(blocks.toReversed().flatMap(identitiesOf))).slice(0, MAX_TYPED)
+  const listed = identities.slice(0, MAX_LISTED)
+  if (typed.length + listed.length === 0) return []
   const nowMs = Date.now()
-  return (await bannedAmong(watched, asked)).map(({ identity, bannedForMs }) => {
+  return (await bannedAmong(watched, typed, listed)).map(({ identity, bannedForMs }) => {
     const event = blocks.findLast((each) => identitiesOf(each).includes(identity))
     const { by, reason, atMs } = event ?? {}
     return {

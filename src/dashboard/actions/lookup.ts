@@ -78,26 +78,43 @@ export async function blockIdentity(watched: Watched, text: string, durationMs: 
 
 /** A client that a ban denies. */
 export interface Banned {
-  /** As the page shows it. */
+  /** As it was asked for: a client that is listed, or what a person typed. */
   readonly identity: string
   readonly bannedForMs: number
 }
 
-/** Returns those of some listed clients that are banned. Rejects if the store failed. */
+/**
+ * Returns those of some clients that are banned, each once: of those that a person typed, in any spelling, and of
+ * those that the page lists. Rejects if the store failed.
+ */
 export async function bannedAmong(
   watched: Watched,
-  identities: readonly string[],
+  typed: readonly string[],
+  listed: readonly string[],
 ): Promise<readonly Banned[]> {
   const { inspection } = watched
   const bans = (await limitsInUse(inspection)).filter(({ policy }) => policy.isBan)
-  if (bans.length === 0) return []
-  const longestOf = async (identity: string): Promise<Banned> => {
-    const stored = watched.writtenOutOf?.(identity) ?? identity
-    const read = await Promise.all(bans.map((ban) => readStanding(inspection, partOf(ban, stored, 0))))
-    return { identity, bannedForMs: Math.max(0, ...read.map((standing) => standing?.bannedForMs ?? 0)) }
+  const asked = [
+    ...typed.flatMap((text) => partsOf(watched, text, bans).map((part) => [text, part] as const)),
+    ...listed.flatMap((text) => {
+      const stored = watched.writtenOutOf?.(text) ?? text
+      return bans.map((ban) => [text, partOf(ban, stored, 0)] as const)
+    }),
+  ]
+  const read = await Promise.all(
+    asked.map(async ([identity, part]) => ({ identity, standing: await readStanding(inspection, part) })),
+  )
+  const banned = new Map<string, Banned>()
+  /** Who is banned under each stored identity: a block of a typed text bans all of its spellings. */
+  const owners = new Map<string, string>()
+  for (const { identity, standing } of read) {
+    if (standing === undefined || standing.bannedForMs === 0) continue
+    const owner = owners.get(standing.identity) ?? identity
+    owners.set(standing.identity, owner)
+    const bannedForMs = Math.max(standing.bannedForMs, banned.get(owner)?.bannedForMs ?? 0)
+    banned.set(owner, { identity: owner, bannedForMs })
   }
-  const all = await Promise.all(identities.map(longestOf))
-  return all.filter(({ bannedForMs }) => bannedForMs > 0)
+  return Array.from(banned.values())
 }
 
 /** Returns whether a client can have an identity that a person typed. */

@@ -22,7 +22,9 @@ export interface Dashboard<
  *   traffic of the last 15 minutes or 24 hours. Each row opens to the clients that are denied, the limits and
  *   the events. It counts from its creation on. For limiters on a store that processes share, it adds up all
  *   processes that have created a dashboard.
- * - **What it does.** It looks up an identity, releases it, or blocks it for a time.
+ * - **What it does.** It looks up clients, releases them, or blocks them for a time. For limiters with
+ *   `settings`, it also blocks networks, exempts clients, raises their limits, and edits limits. It lists what
+ *   is in force, with undo.
  * - **Security.** `authorize` decides who may see it, and who may change something. The page loads nothing
  *   from other servers and runs under a strict Content Security Policy. It rejects changes that other sites
  *   send, and requests for names that `hosts` does not list. It serves at most 20 pages at a time.

@@ -31,7 +31,6 @@ export interface ActionFigures extends Pick<PageFigures, 'record' | 'detail' | '
 
 /** How long an answer waits for figures that it can do without. */
 const PATIENCE_MS = 1000
-const MAX_IDENTITIES = 50
 
 const withinPatience = timeout(PATIENCE_MS)
 
@@ -73,7 +72,7 @@ export function settingsActions(
     const events = figures.events()
     const read = (watched: Watched): Promise<LimiterInForce> => {
       const { denied = [] } = figures.detail(watched.name) ?? {}
-      const identities = denied.slice(0, MAX_IDENTITIES).map(({ identity }) => identity)
+      const identities = denied.map(({ identity }) => identity)
       return readInForce(watched, { identities, events })
     }
     return { limiters: await Promise.all(wanted.map(read)) }

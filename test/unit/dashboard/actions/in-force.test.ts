@@ -1,7 +1,7 @@
 import { ban, fixedWindow, memoryStore, StoreError, sharedSettings } from 'headgate'
 import { readInForce } from '../../../../src/dashboard/actions/in-force.js'
 import { lift } from '../../../../src/dashboard/actions/lift.js'
-import { lookUp } from '../../../../src/dashboard/actions/lookup.js'
+import { blockIdentity, lookUp } from '../../../../src/dashboard/actions/lookup.js'
 import { overrideTargets } from '../../../../src/dashboard/actions/overrides.js'
 import { charge, watchedLimiter } from './watched.js'
 
@@ -121,6 +121,20 @@ describe('a ban', () => {
     expect(base).toBeUndefined()
     expect(entries).toMatchObject([{ kind: 'ban', targets: [identities[0]], paths: [], ...ines, atMs: 5 }])
     expect(entries[0]?.untilMs).toBeGreaterThan(Date.now() + HOUR_MS / 2)
+  })
+
+  test('that an operator asked for is listed as he typed it, though the page lists the client too', async () => {
+    const { limiter, watched } = watchedLimiter({ policy, settings: undefined })
+    await charge(limiter, 'ada', 3)
+    await blockIdentity(watched, 'ada', 60_000) // in all spellings
+    const { standings } = await lookUp(watched, 'ada')
+    const identities = standings.map(({ identity }) => identity)
+    expect(identities.length).toBeGreaterThan(1)
+    const details = { identities: ['ada'] }
+    const event = { id: 'e', atMs: 5, kind: 'block', text: '', limiter: 'api', ...ines, details } as const
+    const other = { ...event, limiter: 'other', details: { identities: ['bob'] } } as const
+    const { entries } = await readInForce(watched, { identities, events: [event, other] })
+    expect(entries).toMatchObject([{ kind: 'ban', targets: ['ada'], ...ines }])
   })
 
   test('that cannot be read is a problem, not a failure', async () => {
