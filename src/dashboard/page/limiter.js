@@ -136,10 +136,12 @@ function chartOf(name, model, route, history) {
   const outages = model.outages
     .filter(({ effects }) => effects.some(({ limiter }) => limiter === name))
     .map(({ sinceMs }) => ({ fromMs: sinceMs, toMs: model.atMs + series.stepMs }))
+  const isOver = ({ toMs }) => outages.every(({ fromMs }) => toMs <= fromMs)
+  const past = (history?.outages ?? []).filter(isOver) // the history may also have the outage that lasts
   return {
     series,
     yesterday: route.yesterday && history?.yesterday ? dayLater(history.yesterday) : undefined,
-    outages: [...(history?.outages ?? []), ...outages],
+    outages: [...past, ...outages],
     marks: eventsOf(name, model, history),
   }
 }
