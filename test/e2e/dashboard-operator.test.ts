@@ -39,61 +39,6 @@ test('a network is blocked in two clicks, listed with who did it and why, and un
   expect(troubles).toEqual([])
 })
 
-test('a customer whose plan is too small gets more for a day in two clicks', async () => {
-  const stage = await setStage()
-  for (let i = 0; i < 20; i++) await stage.send('search', '192.0.2.7', 'acme')
-  const { page, troubles } = await stage.open('')
-  const headline = page.locator('[data-headline=few-denied]')
-  await headline.getByRole('button', { name: 'Raise its limit for 1 day' }).click()
-  const dialog = page.getByRole('dialog')
-  expect(Number(await dialog.getByRole('spinbutton').inputValue())).toBeGreaterThanOrEqual(20)
-  expect(await findings(page)).toEqual([])
-  await takePicture(page, 'raise')
-  await dialog.getByRole('button', { name: 'Raise for 1 day' }).click()
-  await page
-    .getByRole('status')
-    .getByText(/^Raised .* in search until/)
-    .waitFor()
-  expect(await stage.send('search', '192.0.2.7', 'acme')).toBe(true)
-  expect(await stage.settings.changes('search')).toMatchObject([{ by: 'ines' }])
-  expect(troubles).toEqual([])
-})
-
-test('limits are edited with a preview, and a second operator sees what the first has changed', async () => {
-  const stage = await setStage()
-  await scrape(stage)
-  const address = '#/limiter/api/edit'
-  const [first, second] = [await stage.open(address, 'ines'), await stage.open(address, 'omar')]
-  const limitOf = ({ page }: typeof first) => page.locator('input[name="limits.api.limit"]')
-  const edit = async (opened: typeof first, limit: string, reason: string) => {
-    await limitOf(opened).fill(limit)
-    await opened.page
-      .getByText(/^api: /)
-      .first()
-      .waitFor()
-    await opened.page.getByLabel('Reason').fill(reason)
-    await opened.page.locator('form button[type=submit]').first().click()
-  }
-  await limitOf(second).waitFor()
-  await edit(first, '6', 'more')
-  await first.page.getByRole('status').getByText('Saved the settings of api.').waitFor()
-  expect(await stage.send('api', '203.0.113.1')).toBe(true)
-  await edit(second, '9', 'even more')
-  const conflict = second.page.locator('.conflict')
-  await conflict.getByText('ines (“more”) made it 6. Yours is 9.').waitFor()
-  expect(await limitOf(second).inputValue()).toBe('9')
-  expect(await findings(second.page)).toEqual([])
-  await takePicture(second.page, 'edit-conflict')
-  await second.page.getByRole('button', { name: 'Save on top' }).click()
-  await second.page.getByRole('status').getByText('Saved the settings of api.').waitFor()
-  expect((await stage.settings.read('api')).limits).toEqual({ api: { limit: 9 } })
-  await second.page.getByRole('button', { name: 'Undo the change of omar: even more' }).click()
-  await second.page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
-  await second.page.getByRole('status').getByText('Undone: the change of omar in api.').waitFor()
-  expect((await stage.settings.read('api')).limits).toEqual({ api: { limit: 6 } })
-  expect([...first.troubles, ...second.troubles].filter((text) => !text.includes('409'))).toEqual([])
-})
-
 test('whoever may only see has all of it to read, and nothing to press', async () => {
   const stage = await setStage()
   await scrape(stage)

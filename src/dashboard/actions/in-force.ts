@@ -5,16 +5,12 @@ import { endOf } from '../../settings/read-override.js'
 import { messageOf } from '../../stores/store-error.js'
 import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
-import type { LoggedEvent } from '../figures/logged-event.js'
-import { bannedAmong } from './lookup.js'
+import { type KnownBan, type KnownClients, readBans } from './bans.js'
 import { settingsOf } from './settings-of.js'
 
 /** The most entries of one limiter, and the most parts that one entry names. */
 const MAX_ENTRIES = 500
 const MAX_PATHS = 1000
-/** The most clients whose bans are read: those that operators blocked last, and those that are denied most. */
-const MAX_TYPED = 20
-const MAX_LISTED = 50
 
 export type InForceKind = 'block' | 'exempt' | 'raise' | 'limit' | 'mode' | 'candidate' | 'ban'
 
@@ -52,18 +48,14 @@ export interface LimiterInForce {
 /** How many targets of an entry are shown. */
 const MAX_SHOWN = 20
 
-/** What the page knows besides settings: the clients that were denied, and what operators did. */
-export interface KnownClients {
-  readonly identities: readonly string[]
-  readonly events: readonly LoggedEvent[]
-}
-
 /** Reads what is in force in a limiter: of its settings, and bans of clients that the page knows. Never rejects. */
 export async function readInForce(watched: Watched, known: KnownClients): Promise<LimiterInForce> {
   const { name: limiter } = watched
   try {
     const [{ base, parts }, bans] = await Promise.all([readParts(watched), readBans(watched, known)])
-    const entries = [...groupedEntries(parts), ...bans].sort((a, b) => (b.atMs ?? 0) - (a.atMs ?? 0))
+    const entries = [...groupedEntries(parts), ...bans.map(banEntry)].sort(
+      (a, b) => (b.atMs ?? 0) - (a.atMs ?? 0),
+    )
     return {
       limiter,
       ...(base !== undefined && { base }),
@@ -82,31 +74,9 @@ async function readParts(watched: Watched) {
   return { base: recorded.changes[0]?.id ?? null, parts: partsInForce(recorded, Date.now()) }
 }
 
-async function readBans(watched: Watched, { identities, events }: KnownClients): Promise<readonly InForce[]> {
-  const blocks = events.filter(({ kind, limiter }) => kind === 'block' && limiter === watched.name)
-  const typed = Array.from(new Set(blocks.toReversed().flatMap(identitiesOf))).slice(0, MAX_TYPED)
-  const listed = identities.slice(0, MAX_LISTED)
-  if (typed.length + listed.length === 0) return []
-  const nowMs = Date.now()
-  return (await bannedAmong(watched, typed, listed)).map(({ identity, bannedForMs }) => {
-    const event = blocks.findLast((each) => identitiesOf(each).includes(identity))
-    const { by, reason, atMs } = event ?? {}
-    return {
-      kind: 'ban',
-      count: 1,
-      targets: [identity],
-      paths: [],
-      untilMs: nowMs + bannedForMs,
-      ...(by !== undefined && { by }),
-      ...(reason !== undefined && { reason }),
-      ...(atMs !== undefined && { atMs }),
-    }
-  })
-}
-
-function identitiesOf({ details }: LoggedEvent): readonly string[] {
-  const { identities } = fieldsOf(details)
-  return Array.isArray(identities) ? identities.filter((each) => typeof each === 'string') : []
+function banEntry({ identity, bannedForMs, ...author }: KnownBan): InForce {
+  const untilMs = Date.now() + bannedForMs
+  return { kind: 'ban', count: 1, targets: [identity], paths: [], untilMs, ...author }
 }
 
 /** Returns the entries for parts. */

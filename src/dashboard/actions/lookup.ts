@@ -76,47 +76,6 @@ export async function blockIdentity(watched: Watched, text: string, durationMs: 
   await adjustments(watched.limiter).blockFor(subjectOfKeys(keys), durationMs)
 }
 
-/** A client that a ban denies. */
-export interface Banned {
-  /** As it was asked for: a client that is listed, or what a person typed. */
-  readonly identity: string
-  readonly bannedForMs: number
-}
-
-/**
- * Returns those of some clients that are banned, each once: of those that a person typed, in any spelling, and of
- * those that the page lists. Rejects if the store failed.
- */
-export async function bannedAmong(
-  watched: Watched,
-  typed: readonly string[],
-  listed: readonly string[],
-): Promise<readonly Banned[]> {
-  const { inspection } = watched
-  const bans = (await limitsInUse(inspection)).filter(({ policy }) => policy.isBan)
-  const asked = [
-    ...typed.flatMap((text) => partsOf(watched, text, bans).map((part) => [text, part] as const)),
-    ...listed.flatMap((text) => {
-      const stored = watched.writtenOutOf?.(text) ?? text
-      return bans.map((ban) => [text, partOf(ban, stored, 0)] as const)
-    }),
-  ]
-  const read = await Promise.all(
-    asked.map(async ([identity, part]) => ({ identity, standing: await readStanding(inspection, part) })),
-  )
-  const banned = new Map<string, Banned>()
-  /** Who is banned under each stored identity: a block of a typed text bans all of its spellings. */
-  const owners = new Map<string, string>()
-  for (const { identity, standing } of read) {
-    if (standing === undefined || standing.bannedForMs === 0) continue
-    const owner = owners.get(standing.identity) ?? identity
-    owners.set(standing.identity, owner)
-    const bannedForMs = Math.max(standing.bannedForMs, banned.get(owner)?.bannedForMs ?? 0)
-    banned.set(owner, { identity: owner, bannedForMs })
-  }
-  return Array.from(banned.values())
-}
-
 /** Returns whether a client can have an identity that a person typed. */
 export function canBeIdentity(text: string): boolean {
   return spellingsOf(text, { secret: undefined }).length > 0
@@ -129,7 +88,7 @@ function longestBlockOf(limits: readonly Limit[]): number {
 }
 
 /** Reads what a key has left; `undefined` if it has taken nothing. */
-async function readStanding(
+export async function readStanding(
   { apply }: Inspection,
   { key, policy, name: limitName, identity }: NamedPart,
 ): Promise<FoundStanding | undefined> {
@@ -150,7 +109,7 @@ function keysOf(watched: Watched, text: string, limits: readonly Limit[]): reado
 }
 
 /** Returns the parts of limits for an identity in each spelling that a limiter may use. */
-function partsOf(watched: Watched, text: string, limits: readonly Limit[]): readonly NamedPart[] {
+export function partsOf(watched: Watched, text: string, limits: readonly Limit[]): readonly NamedPart[] {
   const { secret, isLocal } = watched.inspection
   const listed = watched.writtenOutOf?.(text.trim())
   const spellings = [...spellingsOf(text, { secret, isLocal }), ...(listed === undefined ? [] : [listed])]

@@ -1,15 +1,15 @@
 import { textOf } from './confirm-dialog.js'
+import { conflictTexts } from './conflict-texts.js'
 import { el, setChildren, setText } from './dom.js'
-import { limitFields } from './edit-fields.js'
 import { editedParts } from './edited-parts.js'
-import { DAY_MS } from './finding-actions.js'
 import { inForceList } from './in-force.js'
-import { overrideDialog } from './override-dialog.js'
 import { previewText } from './preview-text.js'
 import { randomId } from './random-id.js'
 import { addressOf } from './route.js'
 import { post } from './server.js'
-import { historyPanel, partText } from './settings-history.js'
+import { settingsFields } from './settings-fields.js'
+import { historyPanel } from './settings-history.js'
+import { targetForm } from './target-form.js'
 
 const TYPING_MS = 400
 
@@ -32,7 +32,14 @@ export function editView(limiter, { actions, onDone }) {
   )
   const form = el('form', { onsubmit: submit, oninput: changed }, fields, preview, conflict, problem, ending)
   const overrides = inForceList({ limiter, actions, onDone })
-  const adding = targetForm()
+  const adding = targetForm({
+    limiter,
+    actions,
+    onDone(done) {
+      void load(true)
+      onDone(done)
+    },
+  })
   const history = historyPanel({ limiter, actions, onDone: (text) => void load().then(() => onDone(text)) })
   const back = el('a', { class: 'back', href: addressOf({ view: 'limiter', name: limiter }) }, limiter)
   const element = el(
@@ -69,35 +76,9 @@ export function editView(limiter, { actions, onDone }) {
   }
 
   function showFields() {
-    const { codeLimits, document, mode } = settings
-    const choice = el('select', { name: 'mode' }, ...modeOptions(document.mode, mode))
-    const own = codeLimits.map(({ name: each, policy: spec }) => [
-      each,
-      limitFields(each, { spec, value: document.limits[each], prefix: `limits.${each}` }),
-    ])
-    const tried = codeLimits.map(({ name: each, policy: spec }) => [
-      each,
-      limitFields(`${each}, as a candidate`, {
-        spec,
-        value: document.candidate?.limits[each],
-        prefix: `candidate.${each}`,
-      }),
-    ])
-    read = () => ({
-      mode: choice.value === '' ? undefined : choice.value,
-      limits: { ...othersOf(document.limits, own), ...valuesOf(own) },
-      candidate: candidateOf(document.candidate, tried),
-    })
-    fields.replaceChildren(
-      el('label', { class: 'mode' }, 'Mode', choice),
-      ...own.map(([, { element: each }]) => each),
-      el(
-        'details',
-        { open: document.candidate !== undefined },
-        el('summary', {}, 'Candidate: try other numbers without enforcing them'),
-        ...tried.map(([, { element: each }]) => each),
-      ),
-    )
+    const { elements, read: readFields } = settingsFields(settings)
+    read = readFields
+    fields.replaceChildren(...elements)
     allow()
     preview.replaceChildren()
     conflict.hidden = true
@@ -147,20 +128,7 @@ export function editView(limiter, { actions, onDone }) {
   async function showConflict({ conflicts, message }) {
     await load(true)
     id = randomId()
-    const lines = conflicts.map(({ path, before, theirs, yours, change }) => {
-      const who = change === undefined ? 'Another operator' : `${change.by} (“${change.reason}”)`
-      return el(
-        'li',
-        {},
-        `${path}: it was ${partText(before)}. ${who} made it ${partText(theirs)}. Yours is ${partText(yours)}.`,
-      )
-    })
-    conflict.replaceChildren(
-      el('p', {}, 'Another operator has changed the same meanwhile. Nothing is saved yet.'),
-      lines.length > 0 ? el('ul', {}, ...lines) : el('p', {}, message),
-      el('p', {}, 'Save on top to replace their values by yours, or load theirs.'),
-      el('button', { type: 'button', onclick: () => void load() }, 'Load theirs'),
-    )
+    conflict.replaceChildren(...conflictTexts({ conflicts, message }, () => void load()))
     conflict.hidden = false
     save.textContent = 'Save on top'
   }
@@ -168,42 +136,6 @@ export function editView(limiter, { actions, onDone }) {
   function showProblem(error) {
     setText(problem, textOf(error))
     problem.hidden = false
-  }
-
-  function targetForm() {
-    const target = el('input', { name: 'target', required: true, autocomplete: 'off', spellcheck: 'false' })
-    const effect = el(
-      'select',
-      { name: 'effect', 'aria-label': 'What to do' },
-      ...['block', 'exempt', 'raise'].map((each) => el('option', { value: each }, each)),
-    )
-    const onsubmit = (event) => {
-      event.preventDefault()
-      const text = target.value.trim()
-      overrideDialog({
-        actions,
-        limiter,
-        effect: effect.value,
-        targets: [{ identity: text }],
-        who: text,
-        durationMs: DAY_MS,
-        reason: '',
-        onDone(done) {
-          target.value = ''
-          void load(true)
-          onDone(done)
-        },
-      })
-    }
-    return {
-      element: el(
-        'form',
-        { class: 'bar adding', onsubmit },
-        el('label', {}, 'Client, address or network', target),
-        effect,
-        el('button', { type: 'submit', class: 'quiet-submit' }, 'Continue…'),
-      ),
-    }
   }
 
   /** Disables what changes something for whoever may only see it. */
@@ -226,29 +158,4 @@ export function editView(limiter, { actions, onDone }) {
 
   allow()
   return { element, show, open: () => void load() }
-}
-
-function modeOptions(chosen, inForce) {
-  const choices = [
-    ['', `as in the code${chosen === undefined ? ` (${inForce})` : ''}`],
-    ['enforce', 'enforce'],
-    ['report', 'report: deny nothing'],
-  ]
-  return choices.map(([value, text]) => el('option', { value, selected: value === (chosen ?? '') }, text))
-}
-
-/** Returns the settings of limits that the code does not have: they stay. */
-function othersOf(limits, fields) {
-  const names = fields.map(([name]) => name)
-  return Object.fromEntries(Object.entries(limits).filter(([name]) => !names.includes(name)))
-}
-
-function valuesOf(fields) {
-  const read = fields.map(([name, field]) => [name, field.read()])
-  return Object.fromEntries(read.filter(([, value]) => value !== undefined))
-}
-
-function candidateOf(candidate, fields) {
-  const limits = { ...othersOf(candidate?.limits ?? {}, fields), ...valuesOf(fields) }
-  return Object.keys(limits).length === 0 ? undefined : { limits }
 }

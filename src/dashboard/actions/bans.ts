@@ -1,0 +1,86 @@
+import { partOf } from '../../limiter/resolve-parts.js'
+import { fieldsOf } from '../../util/values.js'
+import type { Watched } from '../figures/limiter-watch.js'
+import type { LoggedEvent } from '../figures/logged-event.js'
+import { limitsInUse } from './limits-in-use.js'
+import { partsOf, readStanding } from './lookup.js'
+
+/** The most clients whose bans are read: those that operators blocked last, and those that are denied most. */
+const MAX_TYPED = 20
+const MAX_LISTED = 50
+
+/** What the page knows besides settings: the clients that were denied, and what operators did. */
+export interface KnownClients {
+  readonly identities: readonly string[]
+  readonly events: readonly LoggedEvent[]
+}
+
+/** A ban, with who asked for it and why, where an operator did. */
+export interface KnownBan extends Banned, Partial<Pick<LoggedEvent, 'by' | 'reason' | 'atMs'>> {}
+
+/** A client that a ban denies. */
+interface Banned {
+  /** As it was asked for: a client that is listed, or what a person typed. */
+  readonly identity: string
+  readonly bannedForMs: number
+}
+
+/**
+ * Returns those of some clients that are banned, each once: of those that a person typed, in any spelling, and of
+ * those that the page lists. Rejects if the store failed.
+ */
+async function bannedAmong(
+  watched: Watched,
+  typed: readonly string[],
+  listed: readonly string[],
+): Promise<readonly Banned[]> {
+  const { inspection } = watched
+  const bans = (await limitsInUse(inspection)).filter(({ policy }) => policy.isBan)
+  const asked = [
+    ...typed.flatMap((text) => partsOf(watched, text, bans).map((part) => [text, part] as const)),
+    ...listed.flatMap((text) => {
+      const stored = watched.writtenOutOf?.(text) ?? text
+      return bans.map((ban) => [text, partOf(ban, stored, 0)] as const)
+    }),
+  ]
+  const read = await Promise.all(
+    asked.map(async ([identity, part]) => ({ identity, standing: await readStanding(inspection, part) })),
+  )
+  const banned = new Map<string, Banned>()
+  /** Who is banned under each stored identity: a block of a typed text bans all of its spellings. */
+  const owners = new Map<string, string>()
+  for (const { identity, standing } of read) {
+    if (standing === undefined || standing.bannedForMs === 0) continue
+    const owner = owners.get(standing.identity) ?? identity
+    owners.set(standing.identity, owner)
+    const bannedForMs = Math.max(standing.bannedForMs, banned.get(owner)?.bannedForMs ?? 0)
+    banned.set(owner, { identity: owner, bannedForMs })
+  }
+  return Array.from(banned.values())
+}
+
+/** Reads the bans of clients that the page knows. Rejects if the store failed. */
+export async function readBans(
+  watched: Watched,
+  { identities, events }: KnownClients,
+): Promise<readonly KnownBan[]> {
+  const blocks = events.filter(({ kind, limiter }) => kind === 'block' && limiter === watched.name)
+  const typed = Array.from(new Set(blocks.toReversed().flatMap(identitiesOf))).slice(0, MAX_TYPED)
+  const listed = identities.slice(0, MAX_LISTED)
+  if (typed.length + listed.length === 0) return []
+  return (await bannedAmong(watched, typed, listed)).map((banned) => {
+    const event = blocks.findLast((each) => identitiesOf(each).includes(banned.identity))
+    const { by, reason, atMs } = event ?? {}
+    return {
+      ...banned,
+      ...(by !== undefined && { by }),
+      ...(reason !== undefined && { reason }),
+      ...(atMs !== undefined && { atMs }),
+    }
+  })
+}
+
+function identitiesOf({ details }: LoggedEvent): readonly string[] {
+  const { identities } = fieldsOf(details)
+  return Array.isArray(identities) ? identities.filter((each) => typeof each === 'string') : []
+}

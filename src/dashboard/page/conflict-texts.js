@@ -1,0 +1,18 @@
+import { el } from './dom.js'
+import { spelled } from './format.js'
+import { partText } from './settings-history.js'
+
+/** Returns what another operator has changed meanwhile, and what to do about it. */
+export function conflictTexts({ conflicts, message }, loadTheirs) {
+  const lines = conflicts.map(({ path, before, theirs, yours, change }) => {
+    const who = change === undefined ? 'Another operator' : `${change.by} (“${change.reason}”)`
+    const differs = `${who} made it ${partText(theirs)}. Yours is ${partText(yours)}.`
+    return el('li', {}, spelled(`${path}: it was ${partText(before)}. ${differs}`))
+  })
+  return [
+    el('p', {}, 'Another operator has changed the same meanwhile. Nothing is saved yet.'),
+    lines.length > 0 ? el('ul', {}, ...lines) : el('p', {}, message),
+    el('p', {}, 'Save on top to replace their values by yours, or load theirs.'),
+    el('button', { type: 'button', onclick: loadTheirs }, 'Load theirs'),
+  ]
+}
