@@ -94,11 +94,14 @@ export function editView(limiter, { actions, onDone }) {
   async function showPreview() {
     try {
       const parts = editedParts(settings.document, read())
-      const { limits } = parts.length === 0 ? { limits: [] } : await post('preview', { limiter, parts })
+      const { limits, candidate = [] } =
+        parts.length === 0 ? { limits: [] } : await post('preview', { limiter, parts })
       problem.hidden = true
-      setChildren(preview, JSON.stringify(limits), () =>
-        limits.map((each) => el('li', {}, previewText(each))),
-      )
+      const texts = [
+        ...limits.map(previewText),
+        ...candidate.map((each) => `As a candidate, which denies nothing: ${previewText(each)}`),
+      ]
+      setChildren(preview, texts.join('\n'), () => texts.map((text) => el('li', {}, text)))
     } catch (error) {
       showProblem(error)
     }

@@ -1,4 +1,5 @@
 import { addressIdentity } from '../../keys/address.js'
+import type { GivenDocument } from '../../limiter/settings-document.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { durationMs } from '../../util/durations.js'
 import { timeout } from '../../util/timeout.js'
@@ -85,7 +86,14 @@ export function settingsActions(
     return attempt(async () => {
       const document = await editedDocument(watched, readParts(parts))
       const demands = await withinPatience(figures.demands(watched.name))
-      return { limits: previewOf(document, watched.inspection.codeLimits(), demands) }
+      const { limits = {}, candidate } = document
+      const previewed = (given: GivenDocument) => previewOf(given, watched.inspection.codeLimits(), demands)
+      return {
+        limits: previewed(document),
+        ...(candidate && {
+          candidate: previewed({ ...document, limits: { ...limits, ...candidate.limits } }),
+        }),
+      }
     })
   }
 

@@ -71,6 +71,11 @@ test('settings are read, previewed and saved, and a second operator sees the con
   expect(read).toMatchObject({ base: null, document: { limits: {} }, mode: 'enforce', changes: [] })
   const parts = [{ path: 'limits.api', value: { limit: 1 } }]
   expect(await send('preview', { parts })).toMatchObject({ limits: [{ wouldDeny: 2, newlyDeniedCount: 1 }] })
+  const candidate = { path: 'candidate', value: { limits: { api: { limit: 1 } } } }
+  expect(await send('preview', { parts: [candidate] })).toMatchObject({
+    limits: [{ wouldDeny: 1 }],
+    candidate: [{ wouldDeny: 2 }],
+  })
   await send('save', { parts, base: null, reason })
   const other = send(
     'save',
