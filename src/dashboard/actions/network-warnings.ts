@@ -15,22 +15,21 @@ export interface Surroundings {
   readonly operatorAddress: string | undefined
   /** What clients asked for; `undefined` if it could not be read. */
   readonly demands: readonly LimitDemand[] | undefined
+  /** The clients that are denied at present. */
+  readonly denied: ReadonlySet<string>
 }
 
 /** Returns whom a block of networks would also hit, each in a sentence. */
 export function networkWarnings(targets: readonly Target[], around: Surroundings): readonly string[] {
-  return targets.flatMap(({ network, identity = '' }) => {
-    const text = network ?? (isNetwork(identity) ? identity : undefined)
+  return targets.flatMap((target) => {
+    const text = networkOf(target)
     if (text === undefined) return []
     return warningsOf(text, readNetwork('dashboard: network', text), around)
   })
 }
 
-function warningsOf(
-  text: string,
-  range: Range,
-  { operatorAddress, demands }: Surroundings,
-): readonly string[] {
+function warningsOf(text: string, range: Range, around: Surroundings): readonly string[] {
+  const { operatorAddress } = around
   const own = parseAddress(operatorAddress)
   const [network, prefix] = range
   const width = typeof network === 'number' ? 32 : 128
@@ -42,33 +41,43 @@ function warningsOf(
       isInRange(bitsOf(own), range) &&
       `${text} contains your own address, ${operatorAddress}.`,
     isWide && `${text} has ${size}.`,
-    othersIn(text, range, demands),
+    allowedIn(text, range, around),
   ].filter((warning) => typeof warning === 'string')
 }
 
-/** Says who else is in a network; `undefined` if nobody is known to be. */
-function othersIn(
-  text: string,
-  range: Range,
-  demands: readonly LimitDemand[] | undefined,
-): string | undefined {
-  if (demands === undefined) return `Which other clients are in ${text} could not be read.`
-  const clients = demands.flatMap((each) => each.demands)
-  if (clients.length > 0 && !clients.some(({ identity }) => isNetwork(identity)))
-    return `This limiter does not count by address, so it is not known which other clients are in ${text}.`
-  const allowed = allowedClientsIn(range, demands)
+function allowedIn(text: string, range: Range, { demands = [], denied }: Surroundings): string | undefined {
+  const allowed = allowedClientsIn(range, demands, denied)
   if (allowed === 0) return undefined
   return `${counted(allowed, 'client')} of ${text} ${allowed === 1 ? 'was' : 'were'} never denied in the last hours.`
 }
 
+/** Returns what is not known of the clients in networks, each in a sentence. */
+export function networkNotes(targets: readonly Target[], { demands }: Surroundings): readonly string[] {
+  const networks = targets.flatMap((target) => networkOf(target) ?? [])
+  if (demands === undefined)
+    return networks.map((text) => `Which other clients are in ${text} could not be read.`)
+  const clients = demands.flatMap((each) => each.demands)
+  if (clients.length === 0 || clients.some(({ identity }) => isNetwork(identity))) return []
+  const unknown = 'This limiter does not count by address, so it is not known which other clients are in'
+  return networks.map((text) => `${unknown} ${text}.`)
+}
+
+function networkOf({ network, identity = '' }: Target): string | undefined {
+  return network ?? (isNetwork(identity) ? identity : undefined)
+}
+
 /** Returns how many clients of a network were never denied. They are known where their identity is an address. */
-export function allowedClientsIn(range: Range, demands: readonly LimitDemand[]): number {
+function allowedClientsIn(
+  range: Range,
+  demands: readonly LimitDemand[],
+  denied: ReadonlySet<string>,
+): number {
   const wasDenied = new Map<string, { isDenied: boolean; weight: number }>()
-  for (const { identity, weight, wasDenied: denied } of demands.flatMap((each) => each.demands)) {
-    if (!isAddressIn(identity, range)) continue
+  for (const { identity, weight, wasDenied: isDenied } of demands.flatMap((each) => each.demands)) {
+    if (denied.has(identity) || !isAddressIn(identity, range)) continue
     const before = wasDenied.get(identity)
     wasDenied.set(identity, {
-      isDenied: denied || before?.isDenied === true,
+      isDenied: isDenied || before?.isDenied === true,
       weight: Math.max(weight, before?.weight ?? 0),
     })
   }

@@ -34,6 +34,7 @@ export function overrideDialog({ actions, limiter, effect, targets, who, duratio
   )
   const numbers = el('div', { class: 'numbers' })
   const warnings = el('ul', { class: 'warnings', 'aria-live': 'polite' })
+  const notes = el('p', { class: 'quiet' })
   const verbText = () => `${verb} for ${length.selectedOptions[0].text}`
   let areWarningsNew = false
   const proposed = propose()
@@ -50,17 +51,19 @@ export function overrideDialog({ actions, limiter, effect, targets, who, duratio
       effect === 'raise' ? numbers : undefined,
       el('label', {}, 'For', length),
       warnings,
+      notes,
     ],
     run,
   })
 
   /** Shows what the server proposes, and whom the change would also hit. */
   async function propose() {
-    const { raises, warnings: texts, mode } = await post('proposal', { limiter, targets })
+    const { raises, warnings: texts, notes: unknown, mode } = await post('proposal', { limiter, targets })
     const all =
       mode === 'report' && effect === 'block'
         ? ['This limiter is in report mode, in which nothing is denied.', ...texts]
         : texts
+    notes.textContent = effect === 'block' ? unknown.join(' ') : ''
     setChildren(warnings, all.join('\n'), () => all.map((text) => el('li', {}, text)))
     setChildren(numbers, 'known', () => raises.map(numberField))
     areWarningsNew = effect === 'block' && all.length > 0

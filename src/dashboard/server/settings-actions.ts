@@ -6,7 +6,7 @@ import { timeout } from '../../util/timeout.js'
 import { editedDocument, readEditable, readParts, saveParts } from '../actions/edit.js'
 import { type LimiterInForce, readInForce } from '../actions/in-force.js'
 import { lift } from '../actions/lift.js'
-import { networkWarnings } from '../actions/network-warnings.js'
+import { networkNotes, networkWarnings } from '../actions/network-warnings.js'
 import { overrideTargets } from '../actions/overrides.js'
 import { previewOf } from '../actions/preview.js'
 import { proposeRaise } from '../actions/raise.js'
@@ -48,10 +48,11 @@ export function settingsActions(
     const demands = await withinPatience(figures.demands(watched.name)).catch(() => undefined)
     const { limits = [], denied = [] } = figures.detail(watched.name) ?? {}
     const operatorAddress = addressOf(watched, req)
-    const around = { operatorAddress, demands }
+    const around = { operatorAddress, demands, denied: new Set(denied.map(({ identity }) => identity)) }
     return {
       raises: proposeRaise({ limits, denied, demands: demands ?? [] }, targets),
       warnings: await attempt(async () => networkWarnings(targets, around)),
+      notes: networkNotes(targets, around),
       mode: watched.limiter.mode,
     }
   }

@@ -1,4 +1,4 @@
-import { networkWarnings } from '../../../../src/dashboard/actions/network-warnings.js'
+import { networkNotes, networkWarnings } from '../../../../src/dashboard/actions/network-warnings.js'
 import type { LimitDemand } from '../../../../src/tuning/client-demand.js'
 
 const demand = (
@@ -18,7 +18,7 @@ const demand = (
   })),
 })
 const network = '203.0.113.0/24'
-const around = { operatorAddress: '198.51.100.1', demands: [] }
+const around = { operatorAddress: '198.51.100.1', demands: [], denied: new Set<string>() }
 
 test.each([
   [
@@ -65,16 +65,10 @@ test.each([
   ],
   ['most of IPv6', '2000::/3', {}, ['2000::/3 has 2^125 addresses.']],
   [
-    'that others are unknown, for a limiter of users',
+    'no client that is denied at present',
     network,
-    { demands: [demand(['0123456789abcdefghij_-'])] },
-    ['This limiter does not count by address, so it is not known which other clients are in 203.0.113.0/24.'],
-  ],
-  [
-    'that others could not be read',
-    network,
-    { demands: undefined },
-    ['Which other clients are in 203.0.113.0/24 could not be read.'],
+    { demands: [demand(['203.0.113.1'], ['203.0.113.2', true])], denied: new Set(['203.0.113.1']) },
+    [],
   ],
 ])('warns of %s', (_, text, own, expected) => {
   expect(networkWarnings([{ network: text }], { ...around, ...own })).toEqual(expected)
@@ -83,4 +77,21 @@ test.each([
 
 test('warns of no client', () => {
   expect(networkWarnings([{ storedIdentity: '203.0.113.9' }, { identity: 'ada' }], around)).toEqual([])
+})
+
+test.each([
+  ['nothing, where clients are addresses', [demand(['192.0.2.1'])], []],
+  ['nothing, where there are no clients', [], []],
+  [
+    'who else is in a network, for a limiter of users',
+    [demand(['0123456789abcdefghij_-'])],
+    ['This limiter does not count by address, so it is not known which other clients are in 203.0.113.0/24.'],
+  ],
+  [
+    'who else is in a network, if that could not be read',
+    undefined,
+    ['Which other clients are in 203.0.113.0/24 could not be read.'],
+  ],
+])('notes that it does not know %s', (_, demands, expected) => {
+  expect(networkNotes([{ network }, { storedIdentity: 'ada' }], { ...around, demands })).toEqual(expected)
 })
