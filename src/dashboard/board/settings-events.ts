@@ -3,10 +3,10 @@ import type { SettingsChange } from '../../limiter/settings-document.js'
 import { type AppliedSettings, inspectSettings } from '../../limiter/settings-source.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggableEvent, NewEvent } from '../shared/event-log.js'
+import { changeText } from './change-text.js'
 
-/** The most changes that are logged at once, and the most parts of a change that are named. */
+/** The most changes that are logged at once. */
 const MAX_CHANGES = 20
-const MAX_PARTS = 5
 
 /** The changes of a limiter's settings, as events. */
 export interface SettingsEvents {
@@ -67,18 +67,15 @@ export function settingsEvents({ limiter, name, inspection }: LimiterWatch, add:
   }
 }
 
-function changeEvent(limiter: string, { id, atMs, parts, undoes, ...author }: SettingsChange): LoggableEvent {
-  const paths = parts?.map(({ path }) => path) ?? []
-  const named =
-    paths.length > MAX_PARTS ? [...paths.slice(0, MAX_PARTS), `${paths.length - MAX_PARTS} more`] : paths
-  const what = undoes === undefined ? 'changed' : 'undid a change of'
+function changeEvent(limiter: string, change: SettingsChange): LoggableEvent {
+  const { id, atMs, undoes } = change
   return {
     id: `settings:${id}`,
     atMs,
     kind: 'settings',
     limiter,
-    text: `${what} ${named.length === 0 ? 'the settings' : named.join(', ')} of ${limiter}`,
-    ...authorOf(author),
+    text: changeText(change),
+    ...authorOf(change),
     details: { change: id, ...(undoes !== undefined && { undoes }) },
   }
 }

@@ -94,8 +94,8 @@ test('a change of settings is logged once, with who made it, why, and what, alth
   await one.group.log.read()
   const changes = one.events().filter(({ kind }) => kind === 'settings')
   expect(changes).toMatchObject([
-    { limiter: 'api', by: 'ada', reason: 'a launch', text: 'changed limits.api of api' },
-    { limiter: 'api', by: 'bob', reason: 'a mistake', text: 'changed mode of api' },
+    { limiter: 'api', by: 'ada', reason: 'a launch', text: 'set api to 7' },
+    { limiter: 'api', by: 'bob', reason: 'a mistake', text: 'set the mode to report' },
   ])
   const modes = one.events().filter(({ kind }) => kind === 'mode')
   expect(modes).toMatchObject([{ limiter: 'api', by: 'bob', text: 'api only reports denials from now on' }])

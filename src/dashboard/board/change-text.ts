@@ -1,0 +1,72 @@
+import type {
+  ChangedPart,
+  LimitSettings,
+  SettingsChange,
+  SettingsOverride,
+} from '../../limiter/settings-document.js'
+import { listText, timeMark } from '../findings/words.js'
+
+/** The most different things that the text of a change names. */
+const MAX_NAMED = 5
+
+/** Returns what a change of a limiter's settings did, such as `blocked 203.0.113.0/24 until {1764412740000}`. */
+export function changeText({ parts, undoes }: SettingsChange): string {
+  const named = parts === undefined ? [] : textsOf(parts)
+  const more = named.length - MAX_NAMED
+  const all = more > 0 ? [...named.slice(0, MAX_NAMED), `${more} more`] : named
+  const what = all.length === 0 ? 'changed the settings' : all.join(', ')
+  return undoes === undefined ? what : `${what}, to undo a change`
+}
+
+/** Returns a text for each kind of change: overrides with one effect and end have one. */
+function textsOf(parts: readonly ChangedPart[]): string[] {
+  const targets = new Map<string, string[]>()
+  const texts: string[] = []
+  for (const part of parts) {
+    if (!part.path.startsWith('overrides[')) {
+      texts.push(otherText(part))
+      continue
+    }
+    const effect = effectText(part)
+    const target = targetText((part.after ?? part.before) as SettingsOverride)
+    targets.set(effect, [...(targets.get(effect) ?? []), target])
+  }
+  return [
+    ...texts,
+    ...Array.from(targets, ([effect, names]) => effect.replace('*', () => listText(names, 'client'))),
+  ]
+}
+
+function otherText({ path, after }: ChangedPart): string {
+  if (path === 'mode') return after === undefined ? 'set the mode as in the code' : `set the mode to ${after}`
+  if (path === 'candidate') return after === undefined ? 'removed the candidate' : 'set a candidate'
+  const name = path.slice(path.indexOf('.') + 1)
+  return after === undefined
+    ? `set ${name} as in the code`
+    : `set ${name} to ${numbersText(after as LimitSettings)}`
+}
+
+function numbersText(settings: LimitSettings): string {
+  const { limit, window, policy } = settings as { limit?: number; window?: string | number; policy?: string }
+  if (policy !== undefined) return `another policy (${policy})`
+  const length = typeof window === 'number' ? `${window}ms` : window
+  if (limit === undefined) return `a window of ${length}`
+  return length === undefined ? String(limit) : `${limit} per ${length}`
+}
+
+/** Returns what an override does to its target, which `*` stands for. */
+function effectText({ before, after }: ChangedPart): string {
+  const { block, exempt, until } = (after ?? before) as SettingsOverride
+  if (after === undefined) {
+    if (block) return 'unblocked *'
+    return exempt ? 'ended the exemption of *' : 'set * as all others'
+  }
+  const end = until === undefined ? '' : ` until ${timeMark(new Date(until).getTime())}`
+  return `${block ? 'blocked *' : exempt ? 'exempted *' : 'set other limits for *'}${end}`
+}
+
+function targetText({ storedIdentity, identity, identityPrefix, network }: SettingsOverride): string {
+  if (identityPrefix !== undefined) return `${identityPrefix}…`
+  if (Array.isArray(identity)) return identity.join(' | ')
+  return String(network ?? storedIdentity ?? identity)
+}
