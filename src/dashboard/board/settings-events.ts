@@ -27,7 +27,8 @@ export function authorOf({ by, reason }: Partial<AppliedSettings>): Pick<Loggabl
  * Logs the changes of a limiter's settings: each once, although all processes follow them. Also logs a candidate
  * that comes or goes.
  */
-export function settingsEvents({ limiter, name, inspection }: LimiterWatch, add: AddEvent): SettingsEvents {
+export function settingsEvents(watch: LimiterWatch, add: AddEvent): SettingsEvents {
+  const { limiter, name, inspection } = watch
   const source = inspectSettings(inspection.source)
   let candidate = candidateOf(limiter.describe())
   let isDue = limiter.describe().settings !== undefined
@@ -39,6 +40,7 @@ export function settingsEvents({ limiter, name, inspection }: LimiterWatch, add:
     isDue = false
     try {
       const changes = await source.changes(limiter.name ?? '')
+      watch.useChanges(changes)
       for (const change of changes.slice(0, MAX_CHANGES).toReversed()) add(changeEvent(name, change))
     } catch {
       isDue = true // the store fails: the next check reads them

@@ -39,6 +39,10 @@ export class DemandBudget {
     this.#limits++
   }
 
+  leave(): void {
+    this.#limits--
+  }
+
   /** How many clients a limit keeps. */
   get perLimit(): number {
     const share = Math.floor(MAX_CLIENTS / Math.max(1, this.#limits))

@@ -17,13 +17,15 @@ export interface LimitDemands extends TakenDemands {
   readonly limitName: string
   readonly limit: number
   readonly windowMs: number
+  /** When the settings brought the limit into force, if they did: the same time in all processes. */
+  readonly sinceMs?: number
 }
 
 /** What is counted of one limit. */
 export interface LimitFigures extends LimitNumbers {
   readonly traffic: Traffic
   /** Absent if no time restores its units, and for limits of the fallback store. */
-  readonly demands: Demands | undefined
+  demands: Demands | undefined
 }
 
 /** Counts what the limits of a limiter decide. */
@@ -33,6 +35,12 @@ export class LimitTable {
   readonly #limits = new Map<string, LimitFigures>()
   /** The limit of each name that decided last: mostly the next one also. */
   readonly #last = new Map<string, LimitFigures>()
+  /** When the settings changed the limit of a name last. */
+  #sinceMs: ReadonlyMap<string, number> = new Map()
+  /** The keys of the limits in force, when that was last looked at. */
+  #inForce: ReadonlySet<string> = new Set()
+  /** What was counted of limits that are no longer in force, and is not yet taken. */
+  readonly #left: (Omit<LimitDemands, keyof TakenDemands> & { readonly demands: Demands })[] = []
 
   constructor(inspection: Pick<Inspection, 'limits'>, budget: DemandBudget) {
     this.#inspection = inspection
@@ -68,11 +76,65 @@ export class LimitTable {
     return rows.filter(({ isLocal, allowed, denied }) => !isLocal || allowed + denied > 0)
   }
 
-  /** Takes what clients have asked for since the last call. */
+  /**
+   * Takes what clients have asked for since the last call. A limit that is in force is taken even if no client
+   * asked for anything; one that is not makes room for others then.
+   */
   takeDemands(nowMs: number): readonly LimitDemands[] {
-    return Array.from(this.#limits.values()).flatMap(({ name: limitName, limit, windowMs, demands }) => {
-      return demands === undefined ? [] : [{ limitName, limit, windowMs, ...demands.take(nowMs) }]
+    const inForce = this.#keysInForce()
+    this.#inForce = inForce
+    const current = Array.from(this.#limits).flatMap(
+      ([key, { name: limitName, limit, windowMs, demands }]) => {
+        if (demands === undefined) return []
+        const taken = demands.take(nowMs)
+        const isInForce = inForce.has(key)
+        if (!isInForce && taken.demands.length === 0) {
+          this.#drop(key)
+          return []
+        }
+        const sinceMs = isInForce ? this.#sinceMs.get(limitName) : undefined
+        return [{ limitName, limit, windowMs, ...(sinceMs !== undefined && { sinceMs }), ...taken }]
+      },
+    )
+    return [...this.#takeLeft(nowMs), ...current]
+  }
+
+  /**
+   * Tells when the settings changed each limit last, by its name. What was counted of a limit that is no longer
+   * in force is set aside, so that it is not mixed with what is counted if the limit comes back.
+   */
+  setSince(sinceMs: ReadonlyMap<string, number>): void {
+    const inForce = this.#keysInForce()
+    for (const [key, figures] of this.#limits) {
+      const { name: limitName, limit, windowMs, demands } = figures
+      if (demands === undefined || inForce.has(key) || !this.#inForce.has(key)) continue
+      this.#left.push({ limitName, limit, windowMs, sinceMs: this.#sinceMs.get(limitName) ?? 0, demands })
+      figures.demands = new Demands(windowMs, this.#budget)
+    }
+    this.#inForce = inForce
+    this.#sinceMs = sinceMs
+  }
+
+  #takeLeft(nowMs: number): readonly LimitDemands[] {
+    return this.#left.splice(0).flatMap(({ demands, ...limit }) => {
+      this.#budget.leave()
+      const taken = demands.take(nowMs)
+      return taken.demands.length === 0 ? [] : [{ ...limit, ...taken }]
     })
+  }
+
+  #keysInForce(): ReadonlySet<string> {
+    const limits = [...this.#inspection.limits.values()]
+    return new Set(
+      limits.map(({ name, policy: { limit, windowMs } }) => keyOf({ name, limit, windowMs, isLocal: false })),
+    )
+  }
+
+  #drop(key: string): void {
+    const figures = this.#limits.get(key)
+    this.#limits.delete(key)
+    this.#budget.leave()
+    if (figures !== undefined && this.#last.get(figures.name) === figures) this.#last.delete(figures.name)
   }
 
   #figuresOf(limit: LimitNumbers, nowMs: number, timeRestores: boolean): LimitFigures | undefined {

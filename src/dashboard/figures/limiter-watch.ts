@@ -3,9 +3,12 @@ import { shownIdentity } from '../../keys/value-identity.js'
 import { chargedParts, type Decision } from '../../limiter/decision.js'
 import type { Inspection } from '../../limiter/inspection.js'
 import type { AnyLimiter } from '../../limiter/limiter.js'
+import type { SettingsChange } from '../../limiter/settings-document.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { StoreMessage } from '../../pipe/store-channel.js'
+import { limitPath } from '../../settings/parts.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
+import type { LimitInForce } from '../../tuning/demand-in-force.js'
 import { DemandBudget } from './demands.js'
 import { Denials } from './denials.js'
 import { clientKey, DeniedClients, DeniedPool } from './denied-clients.js'
@@ -124,6 +127,23 @@ export class LimiterWatch implements Watched {
   /** Takes what clients have asked for since the last call. */
   takeDemands(): readonly LimitDemands[] {
     return this.#limits.takeDemands(this.#now())
+  }
+
+  /** Returns the limits that apply to clients without an override. */
+  limitsInForce(): readonly LimitInForce[] {
+    return Array.from(this.inspection.limits.values(), ({ name, policy: { limit, windowMs } }) => {
+      return { name, limit, windowMs }
+    })
+  }
+
+  /** Takes the history of the settings, the newest change first: it tells since when each limit is in force. */
+  useChanges(changes: readonly SettingsChange[]): void {
+    const start = limitPath('')
+    const sinceMs = changes.toReversed().flatMap(({ atMs, parts = [] }) => {
+      const paths = parts.map(({ path }) => path).filter((path) => path.startsWith(start))
+      return paths.map((path) => [path.slice(start.length), atMs] as const)
+    })
+    this.#limits.setSince(new Map(sinceMs))
   }
 
   /** The state of the circuit breakers. */

@@ -13,6 +13,11 @@ import { type Fields, isObject } from '../../util/values.js'
 import { type AddedSteps, addedIn, missingSteps, withAdded } from './added-steps.js'
 import { type FinishedStep, STEP_MS } from './steps.js'
 
+/** Returns the key of the demands of a limiter. */
+export function demandKey(prefix: string, limiter: string): string {
+  return `${prefix}:dashboard:demand/${limiter}`
+}
+
 /** Two periods are kept, so that the demands are of the last 12 to 24 hours. */
 const PERIOD_STEPS = 144
 /** The clients with the largest peaks, and the sample of all. */
@@ -47,7 +52,9 @@ interface LimitPeriods {
   readonly limitName: string
   readonly limit: number
   readonly windowMs: number
-  readonly firstStep: number
+  /** When the settings brought the limit into force, if they did. What was asked for before does not count. */
+  readonly sinceMs?: number
+  readonly fromMs: number
   readonly lastStep: number
   readonly periods: readonly Period[]
 }
@@ -71,7 +78,8 @@ export function withDemands(
   for (const { step, demands } of missing)
     for (const taken of demands) {
       const key = keyOf(taken)
-      byKey.set(key, withStep(byKey.get(key), taken, step))
+      const before = byKey.get(key)
+      if (!isEarlier(before, taken, step)) byKey.set(key, withStep(before, taken, step))
     }
   const latest = [...byKey.values()].sort((a, b) => b.lastStep - a.lastStep)
   return { added: withAdded(added, process, newest), limits: latest.slice(0, MAX_LIMITS) }
@@ -87,8 +95,16 @@ function keyOf({
 
 type Taken = FinishedStep['demands'][number]
 
-function withStep(before: LimitPeriods | undefined, taken: Taken, step: number): LimitPeriods {
-  const { limitName, limit, windowMs } = taken
+/** Returns whether a process tells late what was asked for before the limit came into force again. */
+function isEarlier(before: LimitPeriods | undefined, { sinceMs }: Taken, step: number): boolean {
+  const lastMs = sinceMs ?? (step + 1) * STEP_MS - 1
+  return before?.sinceMs !== undefined && lastMs < before.sinceMs
+}
+
+/** Returns a limit with a step. If it has come into force again since, it begins anew. */
+function withStep(known: LimitPeriods | undefined, taken: Taken, step: number): LimitPeriods {
+  const { limitName, limit, windowMs, sinceMs = known?.sinceMs } = taken
+  const before = known !== undefined && sinceMs !== undefined && sinceMs > known.fromMs ? undefined : known
   const number = Math.floor(step / PERIOD_STEPS)
   const kept = (before?.periods ?? []).filter(({ period }) => Math.abs(number - period) <= 1)
   const current = kept.find(({ period }) => period === number)
@@ -98,14 +114,16 @@ function withStep(before: LimitPeriods | undefined, taken: Taken, step: number):
     step,
   )
   const periods = [changed, ...kept.filter(({ period }) => period !== number)]
-  const firstStep = Math.max(before?.firstStep ?? step, (number - 1) * PERIOD_STEPS)
+    .sort((a, b) => b.period - a.period)
+    .slice(0, 2)
+  const firstMs = Math.min(before?.fromMs ?? Number.POSITIVE_INFINITY, step * STEP_MS)
+  const keptFromMs = (periods.at(-1)?.period ?? 0) * PERIOD_STEPS * STEP_MS
   return {
-    limitName,
-    limit,
-    windowMs,
-    firstStep: Math.min(firstStep, step),
+    ...{ limitName, limit, windowMs },
+    ...(sinceMs !== undefined && { sinceMs }),
+    fromMs: Math.max(firstMs, sinceMs ?? 0, keptFromMs),
     lastStep: Math.max(before?.lastStep ?? step, step),
-    periods: periods.sort((a, b) => b.period - a.period).slice(0, 2),
+    periods,
   }
 }
 
@@ -148,7 +166,7 @@ function bounded(clients: readonly Client[], below: number): Pick<Period, 'below
 
 /** Returns what the clients of each limit asked for. */
 export function demandsOf({ limits }: LimiterDemands): readonly LimitDemand[] {
-  return limits.map(({ limitName, limit, windowMs, firstStep, lastStep, periods }) => {
+  return limits.map(({ limitName, limit, windowMs, fromMs, lastStep, periods }) => {
     const merged = periods.reduce<Period | undefined>(
       (a, b) => (a === undefined ? b : mergePeriods(a, b)),
       undefined,
@@ -157,7 +175,7 @@ export function demandsOf({ limits }: LimiterDemands): readonly LimitDemand[] {
       limitName,
       limit,
       windowMs,
-      fromMs: firstStep * STEP_MS,
+      fromMs,
       toMs: (lastStep + 1) * STEP_MS,
       clients: merged === undefined ? 0 : distinctIn(merged.all),
       demands: merged === undefined ? [] : weighted(merged),
@@ -218,10 +236,10 @@ export const DEMAND_CODEC = {
 function limitIn(value: unknown): LimitPeriods | undefined {
   if (!isObject(value) || !Array.isArray(value.periods) || typeof value.limitName !== 'string')
     return undefined
-  const { limitName, limit, windowMs, firstStep, lastStep } = value
-  if (!isCount(limit) || !isCount(windowMs) || !isCount(firstStep) || !isCount(lastStep)) return undefined
+  const { limitName, limit, windowMs, sinceMs, fromMs, lastStep } = value
+  if (!isCount(limit) || !isCount(windowMs) || !isCount(fromMs) || !isCount(lastStep)) return undefined
   const periods = value.periods.slice(0, 2).flatMap((each) => periodIn(each) ?? [])
-  return { limitName, limit, windowMs, firstStep, lastStep, periods }
+  return { limitName, limit, windowMs, ...(isCount(sinceMs) && { sinceMs }), fromMs, lastStep, periods }
 }
 
 function periodIn(value: unknown): Period | undefined {

@@ -2,7 +2,7 @@ import type { Documents } from '../../stores/documents.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { nameHash } from '../../util/distinct-names.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
-import { DEMAND_CODEC, demandsOf, withDemands } from './demand-document.js'
+import { DEMAND_CODEC, demandKey, demandsOf, withDemands } from './demand-document.js'
 import { HISTORY_CODEC, type StepCounts, withSteps } from './history-document.js'
 import { sharedDocument } from './shared-document.js'
 import { type FinishedStep, STEP_MS, StepQueue } from './steps.js'
@@ -31,9 +31,8 @@ export function limiterHistory(
   nowMs: number,
 ): LimiterHistory {
   const queue = new StepQueue(watch, nowMs)
-  const keyOf = (kind: string) => `${prefix}:dashboard:${kind}/${watch.name}`
-  const history = sharedDocument(documents, keyOf('history'), HISTORY_CODEC)
-  const demands = sharedDocument(documents, keyOf('demand'), DEMAND_CODEC)
+  const history = sharedDocument(documents, `${prefix}:dashboard:history/${watch.name}`, HISTORY_CODEC)
+  const demands = sharedDocument(documents, demandKey(prefix, watch.name), DEMAND_CODEC)
   const delayMs = nameHash(`${process} ${watch.name}`) % SPREAD_MS
 
   return {

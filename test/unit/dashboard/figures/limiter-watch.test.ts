@@ -9,6 +9,7 @@ import {
   memoryStore,
   type Policy,
   quota,
+  sharedSettings,
   tokenBucket,
 } from 'headgate'
 import { boardOf } from '../../../../src/dashboard/board/board.js'
@@ -287,6 +288,64 @@ test('limits of concurrency, and of any number of plans, count demands for eight
   const held = watched({ name: 'held', policy: concurrency({ limit: 3, ttl: '1m' }) })
   await held.limiter.charge('ada')
   expect(held.watch.takeDemands()).toEqual([])
+})
+
+describe('limits that the settings change', () => {
+  const author = { by: 'ada', reason: 'a launch' }
+
+  /** A limiter of 1 on settings. Returns how to change its limit, and what is taken of it. */
+  function changing() {
+    const store = memoryStore()
+    const settings = sharedSettings(store)
+    const { limiter, watch } = watched({ policy: fixedWindow({ limit: 1, window: '1h' }), store, settings })
+    return {
+      limiter,
+      async change(limit: number, afterMs: number) {
+        nowMs = START_MS + afterMs
+        const now = jest.spyOn(Date, 'now').mockReturnValue(nowMs)
+        await settings.change('api', { limits: { api: { limit } } }, author)
+        now.mockRestore()
+        watch.useChanges(await settings.changes('api'))
+      },
+      taken: () => watch.takeDemands().map(({ limit, sinceMs, demands }) => [limit, sinceMs, demands.length]),
+    }
+  }
+
+  test('say since when they are in force, and are told even without demands', async () => {
+    const { limiter, change, taken } = changing()
+    await limiter.charge('ada')
+    expect(taken()).toEqual([[1, undefined, 1]])
+    await change(2, 1000)
+    await limiter.charge('ada')
+    expect(taken()).toEqual([[2, START_MS + 1000, 1]])
+    expect(taken()).toEqual([[2, START_MS + 1000, 0]])
+  })
+
+  test('that come back are counted apart from the time before', async () => {
+    const { limiter, change, taken } = changing()
+    taken()
+    await limiter.charge('ada')
+    await change(2, 1000)
+    await limiter.charge('bob')
+    await change(1, 2000)
+    await limiter.charge('eve')
+    expect(taken()).toEqual([
+      [1, 0, 1],
+      [2, START_MS + 1000, 1],
+      [1, START_MS + 2000, 1],
+    ])
+  })
+
+  test('are counted however often they change', async () => {
+    const { limiter, change, taken } = changing()
+    let last: unknown
+    for (let limit = 2; limit <= 80; limit++) {
+      await change(limit, limit)
+      await limiter.charge('ada')
+      last = taken().at(-1)
+    }
+    expect(last).toEqual([80, START_MS + 80, 1])
+  })
 })
 
 test('follows the state of the circuit breaker', () => {

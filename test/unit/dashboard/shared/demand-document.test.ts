@@ -107,6 +107,41 @@ test('limits are told apart by their numbers, and eight are kept', () => {
   expect(demandsOf(demands as LimiterDemands).map(({ limit }) => limit)).toEqual([12, 11, 10, 9, 8, 7, 6, 5])
 })
 
+describe('a limit that the settings brought into force again', () => {
+  const BACK_MS = (START + 2) * 300_000 + 60_000
+  const since = { sinceMs: BACK_MS }
+  const before = () =>
+    withDemands(undefined, 'one', [finished(START, { ada: 30, bob: 1 }), finished(START + 2, { ada: 2 })])
+
+  test('begins anew with the change of the settings, to the millisecond', () => {
+    const demands = withDemands(before(), 'two', [finished(START + 2, { eve: 3 }, since)])
+    expect(peaks(demands)).toEqual({ eve: 3 })
+    expect(demandsOf(demands as LimiterDemands)).toMatchObject([{ fromMs: BACK_MS, clients: 1 }])
+  })
+
+  test('adds up all processes from then on, also one that does not know of the change', () => {
+    let demands = withDemands(before(), 'two', [finished(START + 2, { eve: 3 }, since)])
+    demands = withDemands(demands, 'three', [finished(START + 2, { eve: 4, bob: 1 }, since)])
+    demands = withDemands(demands, 'four', [finished(START + 3, { bob: 5 })])
+    expect(peaks(demands)).toEqual({ eve: 7, bob: 5 })
+    expect(demandsOf(demands as LimiterDemands)).toMatchObject([{ fromMs: BACK_MS }])
+  })
+
+  test('takes nothing that a process tells late of the time before', () => {
+    const demands = withDemands(before(), 'two', [finished(START + 2, { eve: 3 }, since)])
+    const late = [
+      finished(START + 1, { ada: 50 }),
+      finished(START + 2, { ada: 60 }, { sinceMs: BACK_MS - 1 }),
+    ]
+    expect(peaks(withDemands(demands, 'three', late))).toEqual({ eve: 3 })
+  })
+
+  test('keeps what it has if it has been in force for longer than it is counted', () => {
+    const demands = withDemands(before(), 'two', [finished(START + 2, { eve: 3 }, { sinceMs: 1 })])
+    expect(peaks(demands)).toEqual({ ada: 30, eve: 3, bob: 1 })
+  })
+})
+
 test('values that stay in a process are hashed before they are written', () => {
   const demands = withDemands(undefined, 'one', [
     finished(START, { '=ada@example.com': 3 }),
