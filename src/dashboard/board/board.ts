@@ -8,6 +8,7 @@ import { type Figures, figuresOf } from './figures.js'
 import { groupsOf } from './groups.js'
 import { problemsOf } from './problems.js'
 import { type Snapshot, snapshotOf } from './snapshot.js'
+import { trialProblems, trialsOf } from './trials.js'
 
 /** How often a process looks whether there is anything to tell the others. */
 const TICK_MS = 2000
@@ -28,6 +29,7 @@ export interface Board extends PageFigures {
 export function boardOf(watches: readonly LimiterWatch[], now: () => number = Date.now): Board {
   const groups = groupsOf(watches, now)
   const events = groups.map((group) => watchEvents(group, now))
+  const trials = groups.map((group) => trialsOf(group, now))
   const timer = inBackground(setInterval(tick, TICK_MS))
   let latest: Figures | undefined
 
@@ -36,6 +38,7 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
 
   async function tick(): Promise<void> {
     for (const each of events) each.check()
+    await Promise.all(trials.map((each) => each.check()))
     await Promise.all(groups.map((group) => group.tick()))
   }
 
@@ -53,7 +56,7 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
     processes: () => figures().processes,
     events: () => figures().events,
     detail: (limiter) => figures().detail(limiter),
-    problems: () => problemsOf(groups),
+    problems: () => [...problemsOf(groups), ...trialProblems(trials)],
     history: (limiter) => readHistory(groups, figures(), limiter, now()),
     histories: () => readHistories(groups, figures(), now()),
     demands: (limiter) => readDemands(groups, limiter),

@@ -7,6 +7,8 @@ import { isPromoted, isWatched } from './trial-settings.js'
 
 /** How long a trial waits for an approval, and for figures that do not come. */
 export const PATIENCE_MS = 7 * 86_400_000
+/** How much the clocks of processes may differ. */
+const MAX_SKEW_MS = 60_000
 
 /** What a trial sees when it may advance. */
 export interface TrialInput {
@@ -97,7 +99,7 @@ function watched(trial: Trial, { nowMs, demand }: TrialInput): Trial | undefined
 function guarded(trial: Trial, { nowMs, demand }: TrialInput): Trial | undefined {
   const { standing, guardMs, maxHarmedShare } = trial
   const endMs = endOf(trial, guardMs)
-  if (standing !== undefined && demand !== undefined && demand.fromMs >= trial.phaseSinceMs) {
+  if (standing !== undefined && demand !== undefined && isSincePromotion(demand, trial)) {
     const since = standingSince(demand, trial, standing)
     const seen = { ...trial, guarded: since }
     if (harmedShare(standing, since) > maxHarmedShare)
@@ -107,6 +109,15 @@ function guarded(trial: Trial, { nowMs, demand }: TrialInput): Trial | undefined
   // Nobody has seen what the limit does: the one before is the safer one.
   const isBlind = nowMs >= endMs + guardMs
   return isBlind ? step({ ...trial, outcome: 'expired' }, 'reverting', nowMs) : undefined
+}
+
+/**
+ * Returns whether a demand begins with the promotion. The limit may have been in force earlier, but not while
+ * it ran as a candidate.
+ */
+function isSincePromotion({ fromMs }: LimitDemand, { events, phaseSinceMs, watchMs }: Trial): boolean {
+  const { atMs } = events.findLast(({ details }) => details.phase === 'promoting') ?? { atMs: phaseSinceMs }
+  return fromMs >= atMs - Math.min(watchMs, MAX_SKEW_MS)
 }
 
 function endOf({ phaseSinceMs }: Trial, lengthMs: number): number {

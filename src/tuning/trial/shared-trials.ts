@@ -3,13 +3,13 @@ import { readChange } from '../../settings/stored-settings.js'
 import type { Documents } from '../../stores/documents.js'
 import type { Store } from '../../stores/store.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
-import { keyName, wholeNumber, wrongOption } from '../../util/validate.js'
+import { wholeNumber, wrongOption } from '../../util/validate.js'
 import type { LimitDemand } from '../client-demand.js'
 import { makeChange } from './make-change.js'
 import { afterChange, approve, cancel, nextTrial, withoutChange } from './next-trial.js'
 import { step } from './step.js'
 import { isDue, type Trial, type TrialEvent, type TrialOrigin, type TrialPlan } from './trial.js'
-import { trialDocument } from './trial-document.js'
+import { trialDocument, trialKey } from './trial-document.js'
 import { limitIn } from './trial-settings.js'
 
 /** A call takes a few steps at once, such as from an approval to the guard, and other processes take some of them. */
@@ -62,8 +62,7 @@ export function sharedTrials(
   settings: SharedSettings,
   { prefix = 'hg', now = Date.now }: TrialOptions = {},
 ): SharedTrials {
-  const documentOf = (limiter: string) =>
-    trialDocument(store, `${prefix}:dashboard:trials/${keyName('tune', 'limiter', limiter)}`)
+  const documentOf = (limiter: string) => trialDocument(store, trialKey(prefix, limiter))
 
   /** Takes the steps that are due, then the one that `ask` returns, and those that follow from it. */
   async function takeSteps(limiter: string, demand?: LimitDemand, ask?: TakeStep): Promise<Advanced> {

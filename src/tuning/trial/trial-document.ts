@@ -2,6 +2,7 @@ import type { Documents } from '../../stores/documents.js'
 import type { Store } from '../../stores/store.js'
 import { asStoreError, StoreError } from '../../stores/store-error.js'
 import { timeout } from '../../util/timeout.js'
+import { keyName } from '../../util/validate.js'
 import { readTrial, trialText } from './stored-trial.js'
 import type { Trial } from './trial.js'
 
@@ -24,6 +25,11 @@ export interface TrialDocument {
    * wrote first. Rejects with a `StoreError` if the outcome is unknown.
    */
   write(trial: Trial, version: string | undefined): Promise<boolean>
+}
+
+/** Returns the key of the document of a limiter's trial. */
+export function trialKey(prefix: string, limiter: string): string {
+  return `${prefix}:dashboard:trials/${keyName('tune', 'limiter', limiter)}`
 }
 
 export function trialDocument(

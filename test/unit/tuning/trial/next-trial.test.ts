@@ -44,7 +44,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'figures from before the promotion say nothing about it': {
     ...{ trial: guarding, afterMs: HOUR_MS / 2, next: undefined },
-    demand: demandSince(START_MS - 1, START_MS + HOUR_MS / 2, { denied: 100 }),
+    demand: demandSince(START_MS - 60_001, START_MS + HOUR_MS / 2, { denied: 100 }),
+  },
+  'figures since the promotion count, by a clock that is a minute behind': {
+    ...{ trial: guarding, afterMs: HOUR_MS / 2, next: ['reverting', 'reverted'] },
+    demand: demandSince(START_MS - 60_000, START_MS + HOUR_MS / 2, { denied: 100 }),
   },
   'what was denied before the promotion does not count': {
     ...{ afterMs: HOUR_MS, next: ['ended', 'kept'] },
