@@ -11,13 +11,14 @@ import { settingsCommand } from './settings/command.js'
 import { SETTINGS_HELP } from './settings/help.js'
 import { testStoreCommand } from './test-store/command.js'
 import { TEST_STORE_HELP } from './test-store/help.js'
-import { TUNE_HELP, tuneCommand } from './tune/command.js'
+import { tuneCommand } from './tune/command.js'
+import { TUNE_HELP } from './tune/help.js'
 
 const HELP = `Usage: headgate <command>
 
 Commands:
   replay      show which requests in access logs a limit would have denied
-  tune        propose a limit from what the clients in access logs asked for
+  tune        propose a limit from what clients asked for, and try it
   inspect     show what a store has of a client, and why the client is denied
   release     forget what a client has used, bans included
   block       ban a client for a while

@@ -116,13 +116,13 @@ function readLimiter(action: Action, limiter: string | undefined): string {
   throw new UsageError(`${JSON.stringify(limiter)} is not the name of a limiter`)
 }
 
-function readPlace(text: string | undefined): StorePlace {
+export function readPlace(text: string | undefined): StorePlace {
   const isModule = text !== undefined && text !== '' && !text.includes('://')
   return isModule ? { module: resolve(text) } : { address: readStoreUrl(text) }
 }
 
 /** Splits a prefix such as `app:hg` into what the client of the application adds, and the rest. */
-function readPrefix(text: string): Pick<SettingsRequest, 'prefix' | 'keyPrefix'> {
+export function readPrefix(text: string): Pick<SettingsRequest, 'prefix' | 'keyPrefix'> {
   const at = text.lastIndexOf(':') + 1
   const prefix = text.slice(at)
   if (NAME.test(prefix)) return { prefix, keyPrefix: text.slice(0, at) }
@@ -156,7 +156,7 @@ function readReason({ reason, isDryRun }: Pick<SettingsRequest, 'reason' | 'isDr
 }
 
 /** Returns who runs the command: the user of the operating system, and the host. */
-function operator(): string {
+export function operator(): string {
   return `${userName()}@${hostname()}`.slice(0, 200)
 }
 

@@ -17,13 +17,17 @@ export interface OpenStore {
 }
 
 /** Opens the store of a command line. Rejects with an `InputError`. */
-export async function openStore(place: StorePlace, keyPrefix: string): Promise<OpenStore> {
+export async function openStore(
+  place: StorePlace,
+  keyPrefix: string,
+  command = 'settings',
+): Promise<OpenStore> {
   if ('address' in place) {
     const { store, close } = await connectStore(place.address, process.cwd())
     const shown = (text: string) => withoutCredentials(text, place.address)
     return { ...opened(store, keyPrefix), shown, close: async () => close() }
   }
-  const store = await loadStore('settings', place.module)
+  const store = await loadStore(command, place.module)
   return { ...opened(store, keyPrefix), shown: (text) => text, close: async () => store.close?.() }
 }
 

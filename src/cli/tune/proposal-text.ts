@@ -75,7 +75,8 @@ function withoutOptions(args: readonly string[]): readonly string[] {
   })
 }
 
-function quoted(arg: string): string {
+/** Returns an argument as a shell takes it. */
+export function quoted(arg: string): string {
   const text = escapeUnprintable(arg)
   return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

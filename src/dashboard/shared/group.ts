@@ -7,7 +7,7 @@ import { FIGURES_MS, Fleet, type Member } from './fleet.js'
 import { type LimiterHistory, limiterHistory } from './limiter-history.js'
 import { headerText, type ProcessHeader, processText } from './process-document.js'
 import { goneEvent, processEvent } from './process-events.js'
-import { processSlots, type Slot } from './process-slots.js'
+import { processesKey, processSlots, type Slot } from './process-slots.js'
 import { ForeignDocumentError } from './shared-document.js'
 import { sharesOf } from './shares.js'
 import { thisProcess } from './this-process.js'
@@ -65,7 +65,7 @@ export class Group {
     this.#now = now
     this.#header = { ...process, dashboard }
     const isKept = (header: ProcessHeader) => this.#fleet.isKept(now(), header)
-    this.#slots = processSlots(documents, `${prefix}:dashboard:processes`, isKept)
+    this.#slots = processSlots(documents, processesKey(prefix), isKept)
     this.#mark = watchedMark(documents, prefix, process.id)
     this.#reads = boundedCalls(store)
     this.#writes = boundedCalls(store)

@@ -1,6 +1,11 @@
 import type { Documents } from '../../stores/documents.js'
 import { type ProcessDocument, type ProcessHeader, parseProcess } from './process-document.js'
 
+/** Returns what the keys of the slots start with. */
+export function processesKey(prefix: string): string {
+  return `${prefix}:dashboard:processes`
+}
+
 /** How many slots are read together. */
 const CHUNK = 16
 /** The most slots, so the most processes whose documents are read. */

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseTuneArguments } from '../../../src/cli/tune/arguments.js'
-import { TUNE_HELP } from '../../../src/cli/tune/command.js'
+import { TUNE_HELP } from '../../../src/cli/tune/help.js'
+import { isLive, parseLiveArguments } from '../../../src/cli/tune/live-arguments.js'
 import type { Proposal } from '../../../src/tuning/proposal.js'
 import { logOf } from '../../tools/tune/trace.js'
 import { scrapedApi } from '../../tools/tune/traces.js'
@@ -31,7 +32,9 @@ test('the commands of docs/tune.md have the right arguments', () => {
   expect(commands.length).toBeGreaterThan(2)
   const words = (text: string) =>
     Array.from(text.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, bare]) => quoted ?? bare ?? '')
-  for (const args of commands) expect(() => parseTuneArguments(words(args))).not.toThrow()
+  const parse = (args: readonly string[]) =>
+    isLive(args) ? parseLiveArguments(args, {}) : parseTuneArguments(args)
+  for (const args of commands) expect(() => parse(words(args))).not.toThrow()
 })
 
 test('docs/tune.md and the help list the same options', () => {
