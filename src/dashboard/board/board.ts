@@ -9,6 +9,7 @@ import { groupsOf } from './groups.js'
 import { problemsOf } from './problems.js'
 import { type Snapshot, snapshotOf } from './snapshot.js'
 import { trialProblems, trialsOf } from './trials.js'
+import { type Tuning, tuningOf } from './tuning.js'
 
 /** How often a process looks whether there is anything to tell the others. */
 const TICK_MS = 2000
@@ -19,6 +20,8 @@ const FEW_LIMITERS = 50
 export interface Board extends PageFigures {
   /** Reads what the clients of each limit of a limiter asked for in the last 12 to 24 hours. */
   demands(limiter: string): Promise<readonly LimitDemand[]>
+  /** Proposals of limits, and their trials. */
+  readonly tuning: Tuning
   /** The figures in the form of the first page. */
   snapshot(): Snapshot
   /** Ends the reports to other processes. Resolves once they know, or after some seconds. */
@@ -60,6 +63,7 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
     history: (limiter) => readHistory(groups, figures(), limiter, now()),
     histories: () => readHistories(groups, figures(), now()),
     demands: (limiter) => readDemands(groups, limiter),
+    tuning: tuningOf(groups, trials),
     record(event) {
       const index = groups.findIndex(({ histories }) => histories.has(event.limiter ?? ''))
       events[Math.max(0, index)]?.record(event)

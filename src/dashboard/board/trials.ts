@@ -1,7 +1,7 @@
 import { inspectSettings } from '../../limiter/settings-source.js'
 import type { SharedSettings } from '../../settings/shared-settings.js'
 import { demandsInForce } from '../../tuning/demand-in-force.js'
-import { type SharedTrials, sharedTrials } from '../../tuning/trial/shared-trials.js'
+import { type Advanced, type SharedTrials, sharedTrials } from '../../tuning/trial/shared-trials.js'
 import { readTrial } from '../../tuning/trial/stored-trial.js'
 import type { Trial } from '../../tuning/trial/trial.js'
 import { trialKey } from '../../tuning/trial/trial-document.js'
@@ -16,6 +16,10 @@ const EVERY_MS = 10_000
 export interface Trials {
   /** Takes the steps that are due, if it is time. Never rejects. */
   check(): Promise<void>
+  /** Takes a step that an operator asks for. Resolves with the trial. Rejects with a `TypeError` without settings. */
+  take(limiter: string, step: (trials: SharedTrials) => Promise<Advanced>): Promise<Trial | undefined>
+  /** Reads the trial of a limiter; `undefined` if it has had none, or has no settings. */
+  read(limiter: string): Promise<Trial | undefined>
   /** Why trials do not go on; `undefined` if they do. */
   problem(): string | undefined
 }
@@ -89,7 +93,21 @@ export function trialsOf(group: Group, now: () => number): Trials {
     if (failure !== undefined) throw failure
   }
 
+  const find = (name: string) => limiters.find(({ watch }) => watch.name === name)
+
   return {
+    async take(name, step) {
+      const limiter = find(name)
+      if (limiter === undefined)
+        throw new TypeError(`tune: ${name} must have shared settings. Write settings: sharedSettings(store).`)
+      const { trial } = await step(limiter.trials)
+      note(limiter.key, trial)
+      return trial
+    },
+    async read(name) {
+      const { watch, trials } = find(name) ?? {}
+      return watch && trials?.read(nameOf(watch))
+    },
     async check() {
       if (limiters.length === 0 || Math.abs(now() - checkedMs) < EVERY_MS) return
       checkedMs = now()

@@ -11,6 +11,7 @@ import { limitTable, nearTable } from './limit-tables.js'
 import { addressOf } from './route.js'
 import { dayLater } from './series.js'
 import { rangeSwitch } from './toolbar.js'
+import { trialPanel } from './trial-panel.js'
 
 /** The most events that are listed beside the figures; the view of events has the others. */
 const MAX_EVENTS = 20
@@ -23,6 +24,7 @@ export function limiterView(name, { go, historyOf, actions, onDone, overviewAddr
   const yesterday = el('a', { class: 'toggle' }, 'Compare with yesterday')
   const clients = clientsPanel(name, { go, actions, onDone })
   const inForce = inForceList({ limiter: name, actions, onDone })
+  const trial = trialPanel({ limiter: name, actions, onDone })
   const limits = el('div', { class: 'panel' })
   const near = el('div', { class: 'panel' })
   const events = el('div', { class: 'panel' })
@@ -38,6 +40,7 @@ export function limiterView(name, { go, historyOf, actions, onDone, overviewAddr
     ),
     clients.element,
     el('section', { class: 'panel', 'aria-label': 'In force' }, el('h2', {}, 'In force'), inForce.element),
+    trial.element,
     el('div', { class: 'panels' }, limits, near, events),
   )
 
@@ -48,6 +51,7 @@ export function limiterView(name, { go, historyOf, actions, onDone, overviewAddr
     showComparison(history, route)
     chart.show(chartOf(name, model, route, history))
     inForce.show(model)
+    trial.show(model)
     const detail = model.detail?.name === name ? model.detail : undefined
     clients.show(detail, model, route)
     if (detail) {

@@ -4,6 +4,7 @@ import { watchAll } from '../figures/limiter-watch.js'
 import { actionsOn } from './actions.js'
 import { type DashboardOptions, readDashboardOptions } from './options.js'
 import { pageServer } from './page-handler.js'
+import { trialActions } from './trial-actions.js'
 
 /** The dashboard: a handler for Express, Connect and `node:http`. */
 export interface Dashboard<
@@ -52,7 +53,7 @@ export function dashboard<
   const { limiters, hosts, label } = readDashboardOptions(options)
   const watches = watchAll(limiters, label)
   const board = boardOf(watches)
-  const actions = actionsOn(watches, board)
+  const actions = new Map([...actionsOn(watches, board), ...trialActions(board.tuning)])
   const { authorize, operator } = options
   const page = pageServer(board, actions, { authorize, hosts, ...(operator && { operator }) })
 

@@ -1,0 +1,92 @@
+import { confirmDialog } from './confirm-dialog.js'
+import { el } from './dom.js'
+import { count } from './format.js'
+import { post } from './server.js'
+
+const LENGTHS = [
+  ['10 minutes', 600_000],
+  ['1 hour', 3_600_000],
+  ['1 day', 86_400_000],
+  ['7 days', 604_800_000],
+]
+const SHARES = [
+  ['0.1 %', 0.001],
+  ['1 %', 0.01],
+  ['5 %', 0.05],
+]
+
+/** Opens a dialog that starts the trial of a proposed limit. */
+export function startTrialDialog({ limiter, proposal, defaults, actions, onDone }) {
+  const { limitName, limit, inForce, reason } = proposal
+  const number = el('input', { type: 'number', min: '1', step: '1', required: true, value: String(limit) })
+  const watch = choice(LENGTHS, defaults.watchMs)
+  const guard = choice(LENGTHS, defaults.guardMs)
+  const share = choice(SHARES, defaults.maxHarmedShare)
+  confirmDialog({
+    title: `Try another limit for ${limitName} in ${limiter}`,
+    verb: 'Start the trial',
+    reason,
+    actions,
+    onDone,
+    content: [
+      el(
+        'p',
+        { class: 'quiet' },
+        'It runs as a candidate, which denies no client, and then waits for an approval.',
+      ),
+      el('label', {}, `Limit${inForce === undefined ? '' : `, instead of ${count(inForce)}`}`, number),
+      el('label', {}, 'As a candidate for', watch),
+      el('label', {}, 'After the approval, it may go back for', guard),
+      el('label', {}, 'if it denies more of the clients in good standing, by', share),
+    ],
+    async run(author) {
+      const body = {
+        ...{ limiter, limitName, limit: Number(number.value), ...author },
+        ...{
+          watchMs: Number(watch.value),
+          guardMs: Number(guard.value),
+          maxHarmedShare: Number(share.value),
+        },
+      }
+      await post('start-trial', body)
+      return `Started a trial of ${count(body.limit)} for ${limitName} in ${limiter}.`
+    },
+  })
+}
+
+const STEPS = {
+  approve: {
+    verb: 'Approve',
+    action: 'approve-trial',
+    done: 'Approved',
+    reason: 'the candidate did what it should',
+  },
+  stop: { verb: 'Stop', action: 'stop-trial', done: 'Stopped', reason: 'no longer needed' },
+}
+
+/** Opens a dialog that approves a trial, or stops it. */
+export function stepDialog(step, { limiter, trial, actions, onDone }) {
+  const { verb, action, done, reason } = STEPS[step]
+  const what = `the trial of ${count(trial.limit)} for ${trial.limitName} in ${limiter}`
+  confirmDialog({
+    title: `${verb} ${what}`,
+    verb,
+    reason,
+    actions,
+    onDone,
+    async run(author) {
+      await post(action, { limiter, ...author })
+      return `${done} ${what}.`
+    },
+  })
+}
+
+function choice(options, chosen) {
+  return el(
+    'select',
+    {},
+    ...options.map(([text, value]) =>
+      el('option', { value: String(value), selected: value === chosen }, text),
+    ),
+  )
+}

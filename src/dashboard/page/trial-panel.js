@@ -1,0 +1,141 @@
+import { el, identity, setChildren, setText } from './dom.js'
+import { count, counted, duration, moment, spelled } from './format.js'
+import { post } from './server.js'
+import { startTrialDialog, stepDialog } from './trial-dialogs.js'
+
+/** How often proposals are read anew: processes tell what they count as often. */
+const FRESH_MS = 300_000
+const MAX_NAMED = 5
+const STALE = Symbol('stale')
+
+/** Creates the panel with the proposals for the limits of a limiter, and the trial of one. */
+export function trialPanel({ limiter, actions, onDone }) {
+  const status = el('p', { class: 'quiet', role: 'status' }, 'Reading…')
+  const body = el('div', { class: 'trial' })
+  const element = el(
+    'section',
+    { class: 'panel', 'aria-labelledby': 'trial-title', 'data-panel': 'trial' },
+    el('h2', { id: 'trial-title' }, 'Proposed limits'),
+    status,
+    body,
+  )
+  let tuning
+  let can = { change: false, try: false }
+  let seenEvent = STALE
+  let nextMs = 0
+  let latest = 0
+
+  async function load() {
+    const turn = ++latest
+    nextMs = performance.now() + FRESH_MS
+    try {
+      const read = await post('tuning', { limiter })
+      if (turn !== latest) return
+      tuning = read
+      draw()
+    } catch ({ message }) {
+      if (turn === latest) setText(status, message)
+    }
+  }
+
+  function draw() {
+    if (tuning === undefined) return
+    const { proposals, trial } = tuning
+    const isRunning = trial !== null && trial.phase !== 'ended'
+    const isEmpty = proposals.length === 0 && trial === null
+    status.hidden = !isEmpty
+    setText(status, 'Nothing is counted yet. Processes tell what clients ask for every five minutes.')
+    setChildren(body, JSON.stringify([tuning, can]), () => [
+      ...(trial === null ? [] : trialParts(trial)),
+      ...(isRunning ? [] : proposals.flatMap(proposalParts)),
+    ])
+  }
+
+  function trialParts(trial) {
+    const { phase, watched, guarded, problem } = trial
+    const canEnd = can.change && (phase === 'watching' || phase === 'ready' || phase === 'guarding')
+    const context = { limiter, trial, actions, onDone: done }
+    return [
+      el('p', {}, el('span', { class: 'badge' }, 'trial'), ' ', stateText(trial)),
+      problem === undefined ? undefined : el('p', { class: 'problem' }, spelled(problem)),
+      watched && figures('Newly denied by the candidate', watched),
+      guarded && figures('Denied in good standing since', guarded),
+      el(
+        'div',
+        { class: 'bar' },
+        can.change && phase === 'ready' && button('Approve', () => stepDialog('approve', context)),
+        canEnd && button('Stop', () => stepDialog('stop', context)),
+      ),
+    ].filter(Boolean)
+  }
+
+  function proposalParts(proposal) {
+    const { limit, verdict, reason, cautions, newlyDenied } = proposal
+    const isTried = can.change && can.try && limit !== undefined && verdict !== 'keep'
+    return [
+      el('p', {}, el('strong', {}, adviceText(proposal)), ' ', reason),
+      ...cautions.map((text) => el('p', { class: 'quiet' }, text)),
+      newlyDenied &&
+        figures('Newly denied', {
+          denied: newlyDenied.clients,
+          clients: proposal.clients,
+          identities: newlyDenied.largest.map((each) => each.identity),
+        }),
+      el(
+        'div',
+        { class: 'bar' },
+        isTried &&
+          button(`Try ${count(limit)}`, () =>
+            startTrialDialog({ limiter, proposal, defaults: tuning.defaults, actions, onDone: done }),
+          ),
+      ),
+    ].filter(Boolean)
+  }
+
+  function done(message) {
+    onDone(message)
+    void load()
+  }
+
+  /** Reads anew when an event says that something has changed, and every five minutes. */
+  function show(model) {
+    if (!model.isKnown) return
+    const next = { change: model.session.canChange, try: model.rows.get(limiter)?.hasSettings === true }
+    if (next.change !== can.change || next.try !== can.try) {
+      can = next
+      draw()
+    }
+    const last = model.events.findLast(
+      (each) => each.limiter === limiter && (each.kind === 'tune' || each.kind === 'settings'),
+    )?.id
+    if (last === seenEvent && performance.now() < nextMs) return
+    seenEvent = last
+    void load()
+  }
+
+  return { element, show }
+}
+
+const button = (text, onclick) => el('button', { type: 'button', onclick }, text)
+
+/** Returns what a trial does, in the words of its last event. */
+function stateText({ phase, phaseSinceMs, watchMs, guardMs, events }) {
+  const text = spelled(events.at(-1)?.text ?? phase)
+  const lengthMs = phase === 'watching' ? watchMs : phase === 'guarding' ? guardMs : undefined
+  const end = lengthMs === undefined ? '' : `, until ${moment(phaseSinceMs + lengthMs)}`
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${end}.`
+}
+
+function adviceText({ limitName, verdict, inForce, limit, windowMs }) {
+  const per = ` in ${duration(windowMs)}`
+  if (verdict === 'unknown') return `${limitName}: no proposal.`
+  if (verdict === 'keep') return `${limitName}: keep ${count(inForce)}${per}.`
+  const what = verdict === 'set' ? 'set' : `${verdict} ${count(inForce)} to`
+  return `${limitName}: ${what} ${count(limit)}${per}.`
+}
+
+function figures(title, { denied, clients, identities }) {
+  const named = identities.slice(0, MAX_NAMED).flatMap((name, i) => [i > 0 ? ', ' : ': ', identity(name)])
+  const more = denied > MAX_NAMED ? ' and others' : ''
+  return el('p', {}, `${title}: ${count(denied)} of ${counted(clients, 'client')}`, ...named, more)
+}

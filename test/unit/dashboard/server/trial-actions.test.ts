@@ -1,0 +1,121 @@
+import { sharedSettings } from 'headgate'
+import { type Board, boardOf } from '../../../../src/dashboard/board/board.js'
+import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { RequestError } from '../../../../src/dashboard/server/respond.js'
+import { trialActions } from '../../../../src/dashboard/server/trial-actions.js'
+import { charge, type WatchedLimiter, watchedLimiter } from '../actions/watched.js'
+import { sharedDocuments, sharedStore } from '../shared/shared-documents.js'
+
+const STEP_MS = 300_000
+const reason = 'most ask for less'
+const asked = { limitName: 'api', limit: 2 }
+
+let boards: Board[] = []
+beforeEach(() => jest.useFakeTimers({ now: 5_966_600 * STEP_MS }))
+afterEach(async () => {
+  await Promise.all(boards.map((board) => board.stop()))
+  boards = []
+  jest.useRealTimers()
+})
+
+/** A limiter on a store that processes share, which the next test does not see. */
+function sharedLimiter(options: object = {}): WatchedLimiter {
+  const store = sharedStore(sharedDocuments().documents)
+  const settings = sharedSettings(store)
+  return { ...watchedLimiter({ store, settings, ...options }), settings }
+}
+
+/** Returns what sends an action to a dashboard of a limiter, as the operator `ines`. */
+function actions(given: WatchedLimiter) {
+  const board = boardOf([new LimiterWatch(given.watched)])
+  boards.push(board)
+  const all = new Map(trialActions(board.tuning))
+  const send = async (name: string, body: object = {}) =>
+    all.get(name)?.run({ limiter: 'api', ...body }, { operator: 'ines', req: {} }) as never as Promise<
+      Record<string, unknown>
+    >
+  return { board, all, send }
+}
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing failed',
+    (error) => (error instanceof RequestError ? [error.status, error.message] : error),
+  )
+
+test('whoever may see the page may see proposals and trials, and nothing else', () => {
+  const { all } = actions(sharedLimiter())
+  expect([...all].map(([name, { isChange }]) => [name, isChange])).toEqual([
+    ['tuning', false],
+    ['start-trial', true],
+    ['approve-trial', true],
+    ['stop-trial', true],
+  ])
+})
+
+test('a proposal is tried, approved, and stopped, each step with who and why in the log', async () => {
+  const given = sharedLimiter()
+  const { board, send } = actions(given)
+  for (let i = 0; i < 40; i++) await charge(given.limiter, `client-${i}`)
+  await jest.advanceTimersByTimeAsync(2 * STEP_MS)
+  expect(await send('tuning')).toMatchObject({
+    trial: null,
+    proposals: [{ limitName: 'api', inForce: 3, clients: 40, verdict: 'keep' }],
+    defaults: { watchMs: 86_400_000 },
+  })
+  const started = await send('start-trial', { ...asked, watchMs: 600_000, reason })
+  expect(started).toMatchObject({ trial: { phase: 'watching', watchMs: 600_000, guardMs: 3_600_000 } })
+  expect(await failure(send('approve-trial', { reason }))).toEqual([
+    400,
+    expect.stringContaining('must be ready, but it is watching'),
+  ])
+  await jest.advanceTimersByTimeAsync(4 * STEP_MS)
+  expect(await send('tuning')).toMatchObject({
+    trial: { phase: 'ready', watched: { denied: 0, clients: 40 } },
+  })
+  expect(await send('approve-trial', { reason })).toMatchObject({ trial: { phase: 'guarding' } })
+  expect((await given.settings.read('api')).limits).toEqual({ api: { limit: 2 } })
+  expect(await send('stop-trial', { reason: 'a launch' })).toMatchObject({
+    trial: { phase: 'ended', outcome: 'stopped' },
+  })
+  expect((await given.settings.read('api')).limits).toEqual({})
+  const steps = board.events().filter(({ kind }) => kind === 'tune')
+  expect(steps.map(({ by, reason: why, details }) => [details?.phase, by, why])).toEqual([
+    ['starting', 'ines', reason],
+    ['watching', undefined, undefined],
+    ['ready', undefined, undefined],
+    ['promoting', 'ines', reason],
+    ['guarding', undefined, undefined],
+    ['reverting', 'ines', 'a launch'],
+    ['ended', undefined, undefined],
+  ])
+})
+
+test.each<readonly [string, object, string]>([
+  ['start-trial', { ...asked }, 'A reason is required.'],
+  ['start-trial', { ...asked, limit: '2', reason }, 'limit must be a number.'],
+  ['start-trial', { ...asked, limit: 0, reason }, 'limit must be'],
+  ['start-trial', { ...asked, limit: 2.5, reason }, 'limit must be'],
+  ['start-trial', { ...asked, limit: 3, reason }, '3 is already in force'],
+  ['start-trial', { ...asked, limitName: 'x', reason }, 'limitName must be a limit of api, got x'],
+  ['start-trial', { ...asked, limitName: 7, reason }, 'limitName must be a name.'],
+  ['start-trial', { ...asked, maxHarmedShare: 2, reason }, 'maxHarmedShare must be a share from 0 to 1'],
+  ['start-trial', { ...asked, limiter: 'other', reason }, 'there is no limiter other'],
+  ['approve-trial', { reason }, 'has no trial'],
+  ['stop-trial', { limiter: {}, reason }, 'limiter must be a name.'],
+  ['tuning', { limiter: 'x'.repeat(201) }, 'limiter must be a name.'],
+])('%s with %j fails', async (name, body, message) => {
+  const given = sharedLimiter()
+  const { send } = actions(given)
+  expect(await failure(send(name, body))).toEqual([400, expect.stringContaining(message)])
+  expect(await given.settings.read('api')).toEqual({ limits: {}, overrides: [] })
+})
+
+test('a limiter without settings has proposals, and the fix for a trial', async () => {
+  const { send } = actions(sharedLimiter({ settings: undefined }))
+  expect(await send('tuning')).toMatchObject({ proposals: [], trial: null })
+  expect(await failure(send('start-trial', { ...asked, reason }))).toEqual([
+    400,
+    'tune: api must have shared settings. Write settings: sharedSettings(store).',
+  ])
+})
