@@ -22,7 +22,7 @@ export function trialText(trial: Trial, given: string, nowMs: number): string {
   ]
   const steps = trial.events.map(({ atMs, text, by, reason }) => {
     const who = by === undefined ? '' : ` (${printable(by)}: ${printable(reason ?? '')})`
-    return `  ${timeText(isoTime(atMs))}  ${printable(text.slice(limiter.length + 2))}${who}`
+    return `  ${timeText(isoTime(atMs))}  ${printable(text)}${who}`
   })
   const next = nextLines(trial, given.includes('@') ? '<store>' : quoted(given))
   return `${[lines, ['steps', ...steps], next]

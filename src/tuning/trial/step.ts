@@ -8,7 +8,7 @@ export function step(trial: Trial, phase: TrialPhase, nowMs: number, origin?: Tr
     id: `${id}/${events.length + 1}`,
     atMs: nowMs,
     kind: 'tune',
-    text: `${limiter}: ${textOf(trial, phase)}`,
+    text: textOf(trial, phase),
     ...{ limiter, ...origin },
     details: { trial: id, phase },
   }

@@ -27,8 +27,8 @@ test('a trial runs as a candidate, waits for an approval, is guarded, and stays'
   const { trials, settings } = world.process()
   const started = await trials.start(PLAN, ada)
   expect(textsOf(started)).toEqual([
-    'api: a trial of the limit of 60 for api begins',
-    'api: the limit of 60 for api runs as a candidate for 1d',
+    'a trial of the limit of 60 for api begins',
+    'the limit of 60 for api runs as a candidate for 1d',
   ])
   expect(started.events[0]).toMatchObject({ ...ada, atMs: START_MS, kind: 'tune', limiter: 'api' })
   expect(await settings.read('api')).toEqual({
@@ -43,20 +43,20 @@ test('a trial runs as a candidate, waits for an approval, is guarded, and stays'
   expect(phaseOf(await trials.advance('api'))).toEqual(['watching', undefined]) // there are no figures
   const ready = await trials.advance('api', demandSince(START_MS, world.nowMs))
   expect(textsOf(ready)).toEqual([
-    'api: the limit of 60 for api would newly deny 99 of 401 clients, and waits for an approval',
+    'the limit of 60 for api would newly deny 99 of 401 clients, and waits for an approval',
   ])
   expect(await settings.read('api')).toMatchObject({ candidate: { limits: { api: { limit: 60 } } } })
 
   const promoted = await trials.approve('api', bob)
   expect(textsOf(promoted)).toEqual([
-    'api: the limit of 60 for api was approved',
-    'api: the limit of 60 for api is in force, and goes back if it denies too many in 1h',
+    'the limit of 60 for api was approved',
+    'the limit of 60 for api is in force, and goes back if it denies too many in 1h',
   ])
   expect(promoted.events[0]).toMatchObject(bob)
   expect(await settings.read('api')).toEqual({ limits: { api: { limit: 60 } }, overrides: [] })
 
   const kept = await trials.advance('api', world.pass(HOUR_MS, { denied: 4 }))
-  expect(textsOf(kept)).toEqual(['api: the limit of 60 for api stays in force'])
+  expect(textsOf(kept)).toEqual(['the limit of 60 for api stays in force'])
   expect(phaseOf(kept)).toEqual(['ended', 'kept'])
   expect(
     (await settings.changes('api')).map(({ by, reason }) => [by, reason.replace(/ \w+\)/, ' …)')]),
@@ -75,8 +75,8 @@ test.each([
   await settings.change('api', (now) => ({ ...now, overrides: [{ identity: 'acme', exempt: true }] }), bob)
   const reverted = await trials.advance('api', world.pass(HOUR_MS / 6, more))
   expect(textsOf(reverted)).toEqual([
-    'api: the limit of 60 for api goes back, because it denies 5 of 400 clients in good standing',
-    'api: the trial of the limit of 60 for api has ended, because it denies 5 of 400 clients in good standing',
+    'the limit of 60 for api goes back, because it denies 5 of 400 clients in good standing',
+    'the trial of the limit of 60 for api has ended, because it denies 5 of 400 clients in good standing',
   ])
   expect(reverted.trial?.guarded?.identities).toHaveLength(5)
   expect(await settings.read('api')).toEqual({
@@ -123,8 +123,8 @@ describe("an operator's change ends the trial, and stays", () => {
     await settings.change('api', (now) => ({ ...now, limits }), bob)
     const ended = await trials.advance('api')
     expect(textsOf(ended)).toEqual([
-      'api: the trial of the limit of 60 for api ends, because its settings were changed',
-      'api: the trial of the limit of 60 for api has ended, because its settings were changed; that change stays',
+      'the trial of the limit of 60 for api ends, because its settings were changed',
+      'the trial of the limit of 60 for api has ended, because its settings were changed; that change stays',
     ])
     expect(await settings.read('api')).toEqual({ limits, overrides: [] })
   })
@@ -270,9 +270,7 @@ describe('the store fails', () => {
   test('a process that dies between its change of the settings and the next step leaves it to others', async () => {
     const { world } = await readyWorld()
     const dying = world.process(failing(2, 'before'))
-    expect(textsOf(await dying.trials.approve('api', ada))).toEqual([
-      'api: the limit of 60 for api was approved',
-    ])
+    expect(textsOf(await dying.trials.approve('api', ada))).toEqual(['the limit of 60 for api was approved'])
     const { trials, settings } = world.process()
     expect((await trials.read('api'))?.phase).toBe('promoting')
     const advanced = await trials.advance('api')
