@@ -49,3 +49,12 @@ test('a log that begins with a hole of zeros is not in UTF-16', async () => {
   const log = Buffer.concat([Buffer.alloc(4096), Buffer.from(`\n${LOG}`)])
   expect(await replayLog(log, ...LIMIT)).toMatchObject({ requests: 3, unreadable: { lines: 1 } })
 })
+
+test.each([
+  [0, 1],
+  [1, 0],
+  [0, 127],
+])('a log that begins with the bytes %d and %d is not in UTF-16', async (...bytes) => {
+  const log = Buffer.concat([Buffer.from([...bytes, 10]), Buffer.from(LOG)])
+  expect(await replayLog(log, ...LIMIT)).toMatchObject({ requests: 3, unreadable: { lines: 1 } })
+})
