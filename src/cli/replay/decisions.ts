@@ -1,7 +1,7 @@
 import type { ReplaySettings } from './arguments.js'
 import { Histogram } from './histogram.js'
 import { LimitReplay } from './limit-replay.js'
-import { WindowCounts } from './suggestions.js'
+import { WindowCounts } from './window-counts.js'
 
 /**
  * Decides requests in the order of their times. The time of a request is the clock, which never goes back, as
