@@ -26,24 +26,36 @@ const NEARLY_ALL = 0.9
 /** Returns the layout of a log by some of its lines: no client decides it alone. */
 export function learnLayout(lines: readonly string[], parseTime: (text: string) => number): AccessLayout {
   const requestAfter = usualRequestAfter(lines, parseTime)
-  const heads: string[][] = []
+  const heads: Head[] = []
   const tails: (readonly [line: string, fields: readonly LineField[]])[] = []
   for (const line of lines) {
     const parts = lineParts(line, parseTime, requestAfter)
     if (parts === undefined) continue
-    const head = fieldsOf(line, parts.headStart, parts.headEnd)
-    heads.push(
-      head.filter(({ opener }, i) => i < 3 || opener === '').map((field) => textOfField(line, field)),
-    )
+    heads.push(headOf(line, fieldsOf(line, parts.headStart, parts.headEnd)))
     tails.push([line, fieldsOf(line, parts.request.end)])
   }
-  const common = heads.filter(([, identity]) => identity === '-')
-  const hasListAfterIdentity = isListColumn(common.map((head) => head[2]))
+  const common = heads.filter(({ texts: [, identity] }) => identity === '-')
+  const hasListAfterIdentity = isListColumn(common.map(({ texts }) => texts[2]))
   return {
     requestAfter,
     forwardedAfter: forwardedColumn(tails),
     hasListAfterIdentity,
-    fieldsAfterUser: hasListAfterIdentity ? 0 : fieldsAfterUser(common),
+    fieldsAfterUser: fieldsAfterUser(heads, hasListAfterIdentity ? 3 : 1),
+  }
+}
+
+/** What stands before the time, or after one that the line begins with. */
+interface Head {
+  readonly texts: readonly string[]
+  /** How many fields in brackets or quotes it ends with. */
+  readonly enclosedAtEnd: number
+}
+
+function headOf(line: string, fields: readonly LineField[]): Head {
+  const lastBare = fields.findLastIndex(({ opener }) => opener === '')
+  return {
+    texts: fields.map((field) => textOfField(line, field)),
+    enclosedAtEnd: fields.length - 1 - lastBare,
   }
 }
 
@@ -97,11 +109,19 @@ function isListColumn(values: readonly (string | undefined)[]): boolean {
 }
 
 /**
- * Returns how many fields, but for those in brackets or quotes, follow the user in every line. A name may have
- * spaces, so one of the lines must be without a user.
+ * Returns how many fields follow the user in every line, where the identity is not before `firstIdentity`. A name
+ * may have spaces and brackets, so a line without a user tells. In a log that has no such line, fields in
+ * brackets or quotes count, if all lines end with them.
  */
-function fieldsAfterUser(heads: readonly (readonly string[])[]): number {
-  const least = Math.min(...heads.map((head) => head.length))
-  const isCertain = heads.some((head) => head[2] === '-' && head.length === least)
-  return isCertain ? Math.max(0, least - 3) : 0
+function fieldsAfterUser(heads: readonly Head[], firstIdentity: number): number {
+  const ends = heads.flatMap(({ texts, enclosedAtEnd }) => {
+    const identityAt = texts.indexOf('-', firstIdentity)
+    const after = texts.length - identityAt - 2
+    const hasUser = texts[identityAt + 1] !== '-' && texts[identityAt + 1] !== ''
+    return identityAt < 0 || after < 0 ? [] : [{ after, hasUser, enclosed: Math.min(after, enclosedAtEnd) }]
+  })
+  if (ends.length === 0) return 0
+  const least = Math.min(...ends.map(({ after }) => after))
+  const isCertain = ends.some(({ after, hasUser }) => after === least && !hasUser)
+  return isCertain ? least : Math.min(...ends.map(({ enclosed }) => enclosed))
 }

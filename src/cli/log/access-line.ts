@@ -27,7 +27,7 @@ interface FoundParts extends Pick<LineParts, 'timeMs' | 'headStart' | 'headEnd'>
  *
  *     192.0.2.7 - ada [10/Oct/2000:13:55:36 -0700] "GET /users?page=2 HTTP/1.1" 200 2326 "-" "curl/8"
  *
- * A line that begins with anything but a client or a time is unreadable. The time is the one before the
+ * A line that begins with anything but a client or a time is unreadable. Envoy logs only a forwarded list. The time is the one before the
  * request: a client chooses its user name, spaces and brackets included, but servers escape quotes. Where
  * the forwarded list stands is learned from the first lines of a log.
  */
@@ -81,15 +81,26 @@ export class AccessLineReader implements LineReader {
   #readParts(line: string, parts: FoundParts, into: LoggedRequest): LineKind {
     const { timeMs, headStart, headEnd, requestStart } = parts
     const requestEnd = closingQuote(line, requestStart + 1)
-    if (requestEnd < 0 || !readHead(line, headStart, headEnd, this.#layout, into, this.#places))
-      return 'unreadable'
     const { forwardedAfter } = this.#layout
+    if (requestEnd < 0) return 'unreadable'
+    if (headStart >= headEnd && forwardedAfter !== undefined) clearHead(into, this.#places)
+    else if (!readHead(line, headStart, headEnd, this.#layout, into, this.#places)) return 'unreadable'
     if (forwardedAfter !== undefined) readForwarded(line, requestEnd + 2, forwardedAfter, into, this.#places)
     into.timeMs = timeMs
     into.fields = undefined
     this.#places.request = requestStart
     return readRequestLine(unescaped(line.slice(requestStart + 1, requestEnd)), into) ? 'request' : 'other'
   }
+}
+
+/** Removes what names a client before the request: some servers log only a forwarded list behind it. */
+function clearHead(into: LoggedRequest, places: Places): void {
+  into.address = ''
+  into.forwarded = undefined
+  into.user = undefined
+  places.address = -1
+  places.forwarded = -1
+  places.user = -1
 }
 
 /** Reads the list that is so many fields after the request, where the first of them begins at `start`. */

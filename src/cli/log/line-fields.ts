@@ -45,7 +45,7 @@ function endOfBare(line: string, start: number): number {
 
 /**
  * Returns where a field in quotes, brackets or parentheses ends; 0 if there is none. Brackets around a quote,
- * or around others, are those that a client has put into its name.
+ * or around others, are those that a client has put into its name. Those of `[2001:db8::1]:443` are a part.
  */
 function endOfEnclosed(line: string, start: number): number {
   const opener = line.charAt(start)
@@ -55,7 +55,8 @@ function endOfEnclosed(line: string, start: number): number {
   const quote = line.indexOf('"', start + 1)
   const hasQuote = quote >= 0 && quote < end && closingQuote(line, start + 1) < end
   const hasOther = opener === '[' && line.lastIndexOf('[', end) > start
-  return hasQuote || hasOther ? 0 : end + 1
+  const isPart = line.charAt(end + 1) === ':'
+  return hasQuote || hasOther || isPart ? 0 : end + 1
 }
 
 const OPENERS = '"[('

@@ -8,7 +8,7 @@ import type { LoggedRequest } from './request-line.js'
 export interface HeadLayout {
   /** Whether a forwarded list stands behind the identity: `10.0.3.4 - 198.51.100.7 - ada`. */
   readonly hasListAfterIdentity: boolean
-  /** How many other fields stand between the user and the time. */
+  /** How many other fields stand behind the user. */
   readonly fieldsAfterUser: number
 }
 
@@ -88,6 +88,8 @@ function readLongHead(
   while (isOther(line, fields[next])) next++
   const isAfterOther = textAt(line, fields[next]) !== '-' && textAt(line, fields[next + 1]) === '-'
   if (isAfterOther && next + 2 < fields.length) next++ // a port or a request id before the identity
+  const isAfterTime = (fields[0]?.start ?? 0) > 0
+  if (isAfterTime && textAt(line, fields[next]) !== '-') next = fields.length // fields of another kind, no user
   next++ // the identity
   if (layout.hasListAfterIdentity) {
     const list = fields[next]
@@ -117,16 +119,14 @@ function readUser(
   places.user = end - 1 > start ? start : -1
   into.user = undefined
   if (end - start <= 2 && line.charCodeAt(start) === DASH) return
-  let userEnd = withoutEnclosed(line, start, end - 1)
-  for (let i = 0; i < fieldsAfter && userEnd > start; i++) userEnd = line.lastIndexOf(' ', userEnd - 1)
-  userEnd = withoutEnclosed(line, start, userEnd)
+  let userEnd = end - 1
+  for (let i = 0; i < fieldsAfter && userEnd > start; i++) userEnd = endBeforeLast(line, userEnd)
   into.user = userEnd > start ? userOf(line.slice(start, userEnd)) : undefined
 }
 
-/** Returns where a user ends before a field in brackets or quotes, as of a request id. */
-function withoutEnclosed(line: string, start: number, end: number): number {
+/** Returns where the fields before the last one end. */
+function endBeforeLast(line: string, end: number): number {
   const closer = line.charAt(end - 1)
-  if (closer !== ']' && closer !== '"') return end
-  const open = line.lastIndexOf(closer === ']' ? ' [' : ' "', end - 2)
-  return open > start ? open : end
+  const opening = closer === ']' ? ' [' : closer === '"' ? ' "' : ' '
+  return line.lastIndexOf(opening, end - 2)
 }

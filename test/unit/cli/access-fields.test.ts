@@ -141,6 +141,49 @@ describe('other fields', () => {
   })
 })
 
+test('a user may end in brackets or quotes', () => {
+  const line = (user: string, more = '') => `198.51.100.7 - ${user}${more} [${TIME}] ${REQUEST}`
+  const userIn = (...lines: readonly string[]) => {
+    const found = read(...lines)
+    return typeof found === 'string' ? found : found.user
+  }
+  expect([
+    userIn(line('ada [x]'), line('-')),
+    userIn(line('ada "x y"'), line('""')),
+    userIn(line('ada [x]'), line('bob')),
+    userIn(line('ada [x]', ' [r 1]'), line('-', ' [r2]')),
+    userIn(line('ada [x]', ' "r1" 7'), line('-', ' "-" 8')),
+    userIn(line('ada [x]', ' [r1]'), line('bob', ' [r2]')),
+    userIn(line('-', ' [r1]'), line('bob', ' [r2]')),
+    userIn(...[line('ada [x]'), line('-')].map((each) => `shop.example ${each}`)),
+    userIn(...['ada [x]', '-'].map((user) => `10.0.3.4 - 198.51.100.7 - ${user} [${TIME}] ${REQUEST}`)),
+  ]).toEqual([
+    ...['ada [x]', 'ada "x y"', 'ada [x]', 'ada [x]', 'ada [x]', 'ada [x]', undefined],
+    ...['ada [x]', 'ada [x]'],
+  ])
+})
+
+test('fields behind a time and a client are no user, but for that behind an identity', () => {
+  const request = '"GET https://a.example:443/a HTTP/1.1"'
+  const balancer = (client: string) =>
+    `2026-11-28T10:00:00Z my-lb ${client} 10.0.0.1:80 0.1 0.2 0.1 200 200 0 29 ${request} "curl/8" - -`
+  expect(read(balancer('198.51.100.7:2817'))).toMatchObject({ ...CLIENT, address: '198.51.100.7:2817' })
+  expect(read(balancer('[2001:db8::1]:2817'))).toMatchObject({ ...CLIENT, address: '[2001:db8::1]:2817' })
+  expect(read(`[${TIME}] 198.51.100.7 79a5 3E57 REST.GET.OBJECT - ${request} 200`)).toMatchObject(CLIENT)
+})
+
+test('a client may stand only in a forwarded list behind the request', () => {
+  const envoy = (list: string) =>
+    `[2026-11-28T10:00:00.000Z] "GET /a HTTP/1.1" 200 - 0 51 20 19 "${list}" "curl/8" "7f" "a.example" "10.4.0.1:80"`
+  const listed = { ...WHOLE, address: '', user: undefined }
+  expect(read(envoy('192.0.2.1,198.51.100.7'), envoy('-'))).toMatchObject({
+    ...{ ...listed, forwarded: '192.0.2.1,198.51.100.7' },
+    sources: { address: undefined, forwarded: 'field 9', time: 'field 1' },
+  })
+  expect(read(envoy('-'), envoy('198.51.100.7'))).toMatchObject({ ...listed, forwarded: '-' })
+  expect(read(envoy('-'))).toBe('unreadable')
+})
+
 describe('a time', () => {
   test.each([
     ['[28/Nov/2026:10:00:00.123 +0000]', 123],
