@@ -1,5 +1,6 @@
-import { type FieldRole, type NameTree, type NameUse, nameTree, type OwnNames, ROLES } from './field-names.js'
+import { type FieldRole, type OwnNames, ROLES } from './field-names.js'
 import { isObject, type JsonObject } from './json-text.js'
+import { type NameTree, type NameUse, nameTree } from './name-tree.js'
 
 /** What a log says of a request. */
 export interface FoundFields {
@@ -57,7 +58,7 @@ export function fieldFinder(ownNames: OwnNames, parseTime: ParseTime): (fields: 
     walk(fields, tree)
     if (Number.isNaN(found.timeMs)) {
       found.timeMs = parseTime(dateAndTime(fields))
-      found.names.time = 'date, time'
+      if (!Number.isNaN(found.timeMs)) found.names.time = 'date, time'
     }
     return found
   }

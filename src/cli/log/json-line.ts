@@ -40,18 +40,19 @@ export function jsonLineReader(
   let found: FoundFields | undefined
   let innerLine: string | undefined
 
-  function readValue(value: unknown, into: LoggedRequest, outerMs: number, depth: number): LineKind {
-    if (Array.isArray(value) && depth === 0) return readObject(objectOfPair(value), into, outerMs, depth)
-    return isObject(value) ? readObject(value, into, outerMs, depth) : 'unreadable'
+  function readValue(value: unknown, into: LoggedRequest, outer: FoundTime, depth: number): LineKind {
+    if (Array.isArray(value) && depth === 0) return readObject(objectOfPair(value), into, outer, depth)
+    return isObject(value) ? readObject(value, into, outer, depth) : 'unreadable'
   }
 
-  function readObject(fields: JsonObject, into: LoggedRequest, outerMs: number, depth: number): LineKind {
+  function readObject(fields: JsonObject, into: LoggedRequest, outer: FoundTime, depth: number): LineKind {
     found = findFields(fields)
-    const timeMs = Number.isNaN(found.timeMs) ? outerMs : found.timeMs
-    const kind = readRequest(fields, found, timeMs, into)
+    const time = Number.isNaN(found.timeMs) ? outer : { timeMs: found.timeMs, from: found.names.time }
+    found.names.time = time.from
+    const kind = readRequest(fields, found, time.timeMs, into)
     if (kind !== 'unreadable' || depth === MAX_DEPTH) return kind
     for (const inner of innerValues(fields)) {
-      const innerKind = readInside(inner, fields, into, timeMs, depth + 1)
+      const innerKind = readInside(inner, fields, into, time, depth + 1)
       if (innerKind !== 'unreadable') return innerKind
     }
     return kind
@@ -61,13 +62,13 @@ export function jsonLineReader(
     inner: string | JsonObject,
     outer: JsonObject,
     into: LoggedRequest,
-    outerMs: number,
+    outerTime: FoundTime,
     depth: number,
   ): LineKind {
-    if (typeof inner !== 'string') return readObject(inner, into, outerMs, depth)
+    if (typeof inner !== 'string') return readObject(inner, into, outerTime, depth)
     const line = joinParts(inner, outer)
     if (line === '') return 'other'
-    if (line.startsWith('{')) return readValue(parseJson(asLatin1(line)), into, outerMs, depth)
+    if (line.startsWith('{')) return readValue(parseJson(asLatin1(line)), into, outerTime, depth)
     innerLine = asLatin1(line)
     const kind = readInner(innerLine, into)
     into.fields = outer
@@ -77,13 +78,21 @@ export function jsonLineReader(
   return {
     readLine(line, into) {
       innerLine = undefined
-      return readValue(parseJson(line), into, Number.NaN, 0)
+      return readValue(parseJson(line), into, NO_TIME, 0)
     },
-    readFields: (fields, into) => readObject(fields, into, Number.NaN, MAX_DEPTH),
+    readFields: (fields, into) => readObject(fields, into, NO_TIME, MAX_DEPTH),
     sources: () => sourcesOf(found?.names ?? {}),
     innerLine: () => innerLine,
   }
 }
+
+/** A time, and the field that it is from. */
+interface FoundTime {
+  readonly timeMs: number
+  readonly from: string | undefined
+}
+
+const NO_TIME: FoundTime = { timeMs: Number.NaN, from: undefined }
 
 /** Returns the fields of a time and a line, as Loki has them. */
 function objectOfPair([timestamp, line]: readonly unknown[]): JsonObject {
@@ -109,6 +118,10 @@ function readRequest(
   into.fields = fields
   into.method = method ?? ''
   into.path = pathOf(path ?? rewritten ?? '')
+  if (request?.startsWith('/')) {
+    into.path = pathOf(request) // of Logstash, whose field `path` is a file
+    return 'request'
+  }
   if (request === undefined || (path !== undefined && method !== undefined)) return 'request'
   if (!readRequestLine(request, into)) return path === undefined ? 'other' : 'request'
   if (path !== undefined) into.path = pathOf(path)

@@ -133,7 +133,7 @@ export class Replay implements LineSink {
   #chooseClient(request: LoggedRequest, { isProxy }: FileCheck): void {
     const client = clientAddress(request.address, request.forwarded, isProxy)
     if (client !== request.address) this.forwarded++
-    else if (clientAddress('', request.forwarded) !== '') this.forwardedIgnored++
+    else if (!['', client].includes(clientAddress('', request.forwarded))) this.forwardedIgnored++
     request.address = client
     request.forwarded = undefined
   }

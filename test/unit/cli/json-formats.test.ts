@@ -66,6 +66,64 @@ const FORMATS: [string, string | object, object][] = [
     GET,
   ],
   [
+    'Caddy before 2.5',
+    {
+      ...{ level: 'info', ts: 1795860000, logger: 'http.log.access', msg: 'handled request', status: 200 },
+      request: { remote_addr: '198.51.100.7:4711', method: 'GET', host: 'a.example', uri: '/users?a' },
+    },
+    { ...GET, address: '198.51.100.7:4711' },
+  ],
+  [
+    'Kong',
+    {
+      ...{ client_ip: '198.51.100.7', started_at: TIME_MS, response: { status: 200 } },
+      request: { method: 'GET', uri: '/users', url: 'http://a.example/users' },
+    },
+    GET,
+  ],
+  [
+    'AWS WAF',
+    {
+      ...{ timestamp: TIME_MS, formatVersion: 1, action: 'ALLOW' },
+      httpRequest: { clientIp: '198.51.100.7', uri: '/users', args: 'a', httpMethod: 'GET' },
+    },
+    GET,
+  ],
+  [
+    'Fluentd, which has split a line',
+    {
+      ...{ remote: '198.51.100.7', host: '-', user: 'ada', method: 'GET', path: '/users?a', code: '200' },
+      ...{ size: '12', referer: '-', agent: 'curl/8', time: '2026-11-28T10:00:00Z' },
+    },
+    ADA,
+  ],
+  [
+    'Logstash, which has split a line',
+    {
+      ...{ '@timestamp': '2026-11-28T10:00:00.000Z', clientip: '198.51.100.7', ident: '-', auth: 'ada' },
+      ...{
+        verb: 'GET',
+        path: '/var/log/access.log',
+        request: '/users?a',
+        httpversion: '1.1',
+        response: '200',
+        bytes: '12',
+      },
+    },
+    ADA,
+  ],
+  [
+    'Azure Application Gateway, of a path that it has rewritten',
+    {
+      ...{ timeStamp: '2026-11-28T10:00:00+00:00', category: 'ApplicationGatewayAccessLog' },
+      properties: {
+        ...{ clientIP: '198.51.100.7', httpMethod: 'GET', originalRequestUriWithArgs: '/users?a' },
+        ...{ requestUri: '/internal', requestQuery: 'a' },
+      },
+    },
+    GET,
+  ],
+  [
     'CloudFront in JSON',
     {
       ...{ date: '2026-11-28', time: '10:00:00', 'c-ip': '198.51.100.7', 'cs-method': 'GET' },

@@ -66,6 +66,19 @@ describe('behind a load balancer', () => {
 })
 
 describe('connections from public addresses', () => {
+  test('that a server has read from the list do not distrust it', async () => {
+    const caddy = (client: string) => {
+      const headers = { 'X-Forwarded-For': [client] }
+      const request = { remote_ip: '10.0.0.1', client_ip: client, method: 'GET', uri: '/', headers }
+      return `${JSON.stringify({ ts: 1795860000, request })}\n`
+    }
+    const log = caddy('198.51.100.1') + caddy('198.51.100.2')
+    expect(await replayLog(log, ...LIMIT)).toMatchObject({
+      clients: 2,
+      forwarded: { requests: 0, ignored: 0 },
+    })
+  })
+
   test('are the clients, if few forward an address', async () => {
     const log =
       plain('198.51.100.1').repeat(18) + main('203.0.113.9', '192.0.2.1') + main('203.0.113.9', '192.0.2.2')

@@ -94,6 +94,14 @@ test.each(WRAPPED)('a line of %s', (_, line) => {
   expect(readJson(line)).toEqual(REQUEST)
 })
 
+test('a time of the collector is shown with its own field', async () => {
+  const line = JSON.stringify({ time: OUTER_TIME, category: 'a', properties: INNER })
+  expect((await replayLog(line, ...LIMIT)).firstRequest).toMatchObject({
+    time: { value: '2026-11-28T10:00:00.000Z', from: 'time' },
+    path: { value: '/users', from: 'url' },
+  })
+})
+
 test('a pair of Loki', () => {
   expect(
     readLines([
