@@ -4,8 +4,9 @@ import { accessTimeParser, beginsAsTime } from './access-time.js'
 import { isForwardedList } from './client-address.js'
 import { fieldsOf, type LineField, textOfField } from './line-fields.js'
 
-/** How many fields are shown. */
+/** How many fields are shown, and how many are named. */
 const SHOWN = 8
+const NAMED = 24
 
 /**
  * Returns the first fields of a line in no known format, and how to name them, as messages say it; '' for one
@@ -18,11 +19,14 @@ export function describeUnknownLine(line: string): string {
     .slice(0, SHOWN)
     .map((field, i) => `${i + 1} ${printable(line.slice(field.start, field.end))}`)
   const more = fields.length > SHOWN ? ', …' : ''
-  const format = guessFormat(line, fields.slice(0, SHOWN))
+  const format = guessFormat(line, fields.slice(0, NAMED))
   return `The fields of its first line are: ${shown.join(', ')}${more}. Name them with --format, such as --format '${format}'`
 }
 
-/** Returns a format for a line, with the names of nginx. Fields that are not recognized get numbers. */
+/**
+ * Returns a format for a line, with the names of nginx. Fields that are not recognized get numbers. A line in
+ * which no time or no address is recognized has none, so an example shows how a format is written.
+ */
 function guessFormat(line: string, fields: readonly LineField[]): string {
   const given = new Set<string>()
   const parseTime = accessTimeParser()
@@ -37,10 +41,13 @@ function guessFormat(line: string, fields: readonly LineField[]): string {
     names.push(`${open}${variable}${close}`)
     i += used - 1
   }
+  const has = (...wanted: readonly string[]) => wanted.some((name) => given.has(name))
+  if (!has('time_local', 'time_iso8601') || !has('remote_addr', 'http_x_forwarded_for')) return EXAMPLE
   const lastKnown = names.findLastIndex((name) => !name.includes('$field_'))
-  return lastKnown < 0 ? '[$time_local] $remote_addr "$request"' : names.slice(0, lastKnown + 1).join(' ')
+  return names.slice(0, lastKnown + 1).join(' ')
 }
 
+const EXAMPLE = '[$time_local] $remote_addr "$request"'
 const ENCLOSURES = { '"': ['"', '"'], '[': ['[', ']'], '(': ['(', ')'], '': ['', ''] } as const
 
 /** Returns the name of a time that begins with a field, and how many fields it has. */

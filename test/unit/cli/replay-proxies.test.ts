@@ -128,6 +128,12 @@ describe('a log in no known format', () => {
       'x y=1 [2026-11-28T10:00:00Z] (198.51.100.7, 10.0.0.1) GET',
       "--format '$field_1 $field_2 [$time_iso8601] ($http_x_forwarded_for) $request_method'",
     ],
+    [
+      'https 2026-11-28T10:00:00.1Z app/lb/50dc 198.51.100.7:2817 10.0.0.1:80 0.1 0.1 0.1 200 200 0 57 "GET https://a.example:443/ HTTP/1.1" "curl/8" "www.example.com" 1',
+      ' $field_12 "$request"\'',
+    ],
+    ['10.0.3.4 GET /a HTTP/1.1 200 12 - 3.2 ms', '--format \'[$time_local] $remote_addr "$request"\''],
+    ['[2026-11-28T10:00:00Z] "GET /a HTTP/2" 200', '--format \'[$time_local] $remote_addr "$request"\''],
   ])('is shown with its first fields, and how to name them: %s', async (line, hint) => {
     const name = write('unknown.log', `${line}\n`.repeat(3))
     const [code, text] = await failureOf('replay', name, ...LIMIT)
