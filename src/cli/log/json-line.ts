@@ -6,10 +6,18 @@ import { isObject, type JsonObject, parseJson } from './json-text.js'
 import { asLatin1 } from './line-fields.js'
 import type { FieldSources } from './line-reader.js'
 import { isLoggedClient } from './logged-client.js'
+import type { Strip } from './prefixes.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './request-line.js'
 
 /** What reads a line. */
 export type ReadLine = (line: string, into: LoggedRequest) => LineKind
+
+/** What reads a line in a field. */
+export interface InnerReader {
+  readonly strip: Strip
+  /** Reads what is no JSON. */
+  readonly read: ReadLine
+}
 
 export interface JsonLineReader {
   readonly readLine: ReadLine
@@ -26,14 +34,14 @@ const MAX_DEPTH = 4
 
 /**
  * Creates a reader of lines that are JSON objects. A line without a time or an address is unreadable, unless a
- * field of it has a line, as collectors write them: `readInner` reads what is no JSON in such a field. A line
+ * field of it has a line, as collectors write them. A line
  * without a method and a path is a request all the same. Lines that an application logs while it handles a
  * request, or when it responds, are none.
  */
 export function jsonLineReader(
   ownNames: OwnNames,
   parseTime: ParseTime,
-  readInner: ReadLine,
+  innerReader: InnerReader,
 ): JsonLineReader {
   const findFields = fieldFinder(ownNames, parseTime)
   const joinParts = partJoiner()
@@ -66,11 +74,13 @@ export function jsonLineReader(
     depth: number,
   ): LineKind {
     if (typeof inner !== 'string') return readObject(inner, into, outerTime, depth)
-    const line = joinParts(inner, outer)
+    const whole = joinParts(inner, outer)
+    const line = whole === '' ? '' : innerReader.strip(asLatin1(whole))
+    if (line === undefined) return 'unreadable'
     if (line === '') return 'other'
-    if (line.startsWith('{')) return readValue(parseJson(asLatin1(line)), into, outerTime, depth)
-    innerLine = asLatin1(line)
-    const kind = readInner(innerLine, into)
+    if (line.startsWith('{')) return readValue(parseJson(line), into, outerTime, depth)
+    innerLine = line
+    const kind = innerReader.read(line, into)
     into.fields = outer
     return kind
   }

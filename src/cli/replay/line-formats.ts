@@ -2,9 +2,10 @@ import { AccessLineReader } from '../log/access-line.js'
 import type { OwnNames } from '../log/field-names.js'
 import type { Template } from '../log/format/template.js'
 import { TemplateReader } from '../log/format/template-reader.js'
-import { type JsonLineReader, jsonLineReader } from '../log/json-line.js'
+import { type JsonLineReader, jsonLineReader, type ReadLine } from '../log/json-line.js'
 import type { LineReader } from '../log/line-reader.js'
 import { jsonTimeParser, type ToUtc } from '../log/log-time.js'
+import { findPrefixes, prefixScore, stripper } from '../log/prefixes.js'
 import { emptyRequest } from '../log/request-line.js'
 import { describeUnknownJson } from '../log/unknown-json.js'
 import { describeUnknownLine } from '../log/unknown-line.js'
@@ -24,17 +25,27 @@ export interface LineFormats extends LineReader {
 
 /** Creates the reader of lines in the format that `--format` names, or else of JSON and access lines. */
 export function lineFormats({ format, names }: FormatOptions, toUtc: ToUtc): LineFormats {
-  const json = (inner: LineReader) =>
-    jsonLineReader(names, jsonTimeParser(toUtc), (line, into) => inner.read(line, into))
-  if (format !== undefined) return namedFormat(new TemplateReader(format, toUtc), json)
-  const access = new AccessLineReader(toUtc)
-  return knownFormats(access, json(access))
+  const text = format === undefined ? new AccessLineReader(toUtc) : new TemplateReader(format, toUtc)
+  const read: ReadLine = (line, into) => text.read(line, into)
+  let strip = stripper([])
+  const json = jsonLineReader(names, jsonTimeParser(toUtc), { strip: (line) => strip(line), read })
+  const formats = text instanceof TemplateReader ? namedFormat(text, json) : knownFormats(text, json)
+  return {
+    ...formats,
+    learn(lines) {
+      const wrapped = wrappedLines(lines)
+      const prefixes = findPrefixes(wrapped, scorer(read, names))
+      strip = stripper(prefixes)
+      const inner = wrapped.map(stripper(prefixes)).filter((line) => line !== undefined)
+      text.learn([...lines, ...inner].filter((line) => !isJson(line)))
+    },
+  }
 }
 
-function namedFormat(reader: TemplateReader, json: (inner: LineReader) => JsonLineReader): LineFormats {
-  const { readLine } = json(reader)
+type WithoutLearning = Omit<LineFormats, 'learn'>
+
+function namedFormat(reader: TemplateReader, { readLine }: JsonLineReader): WithoutLearning {
   return {
-    learn: () => undefined,
     sources: () => reader.sources(),
     read(line, into) {
       const kind = reader.read(line, into)
@@ -47,14 +58,13 @@ function namedFormat(reader: TemplateReader, json: (inner: LineReader) => JsonLi
   }
 }
 
-function knownFormats(access: LineReader, json: JsonLineReader): LineFormats {
+function knownFormats(access: LineReader, json: JsonLineReader): WithoutLearning {
   const w3c = w3cLineReader(json.readFields)
   return {
     read(line, into) {
       if (isJson(line)) return json.readLine(line, into)
       return w3c.read(line, into) ?? access.read(line, into)
     },
-    learn: (lines) => access.learn(accessLines(lines)),
     sources(line) {
       if (!isJson(line)) return w3c.isFormatOf(line) ? json.sources() : access.sources(line)
       const inner = json.innerLine()
@@ -67,17 +77,25 @@ function knownFormats(access: LineReader, json: JsonLineReader): LineFormats {
   }
 }
 
-/** Returns the lines that are no JSON, and those in the fields of others. */
-function accessLines(lines: readonly string[]): string[] {
+/** Returns how sure it is that a request begins where a text in a field does. Its time may be around it. */
+function scorer(read: ReadLine, names: OwnNames): (text: string) => number {
+  const request = emptyRequest()
+  const noInner = { strip: stripper([]), read: () => 'unreadable' as const }
+  const { readLine: readJson } = jsonLineReader(names, () => 0, noInner)
+  return (text) => prefixScore(text, (isJson(text) ? readJson : read)(text, request), request)
+}
+
+/** Returns the lines in the fields of others. */
+function wrappedLines(lines: readonly string[]): string[] {
   const found: string[] = []
   const collect = (line: string) => {
     found.push(line)
     return 'unreadable' as const
   }
   const noTime = () => Number.NaN // so that each line with inner ones is searched for them
-  const { readLine } = jsonLineReader({}, noTime, collect)
+  const { readLine } = jsonLineReader({}, noTime, { strip: stripper([]), read: collect })
   const into = emptyRequest()
-  for (const line of lines) (isJson(line) ? readLine : collect)(line, into)
+  for (const line of lines) if (isJson(line)) readLine(line, into)
   return found
 }
 

@@ -1,7 +1,7 @@
-import { parseAddress } from '../../keys/address.js'
-import { BEST_SCORE, LinePrefix } from '../log/line-prefix.js'
+import { LinePrefix } from '../log/line-prefix.js'
 import type { FieldSources, LineReader } from '../log/line-reader.js'
 import { LogSplitter } from '../log/log-splitter.js'
+import { prefixScore } from '../log/prefixes.js'
 import { emptyRequest, type LineKind, type LoggedRequest } from '../log/request-line.js'
 import type { FileCheck } from './file-check.js'
 import type { Reason } from './left-out.js'
@@ -27,8 +27,6 @@ type AddressPair = Pick<LoggedRequest, 'address' | 'forwarded'>
 const MAX_JUMP_MS = 86_400_000
 /** The code of a space. Tabs are below it. */
 const SPACE = 32
-/** A line that has nothing between its first field and the time, which may be a part of another line. */
-const NO_USER = /^\S+ (?:- )?(?:\[|\d{4}-\d\d-|\d\d\/[A-Z])/
 
 /** A request whose time is not confirmed yet. */
 interface HeldRequest {
@@ -62,7 +60,7 @@ export class LogInput {
     this.#sampleReader = sampleReader
     this.#sink = sink
     this.#prefix = new LinePrefix(
-      (text) => this.#score(text),
+      (text) => prefixScore(text, sampleReader.read(unindented(text), this.#request), this.#request),
       (lines) => this.#learn(lines.map(unindented)),
       (text, isTooLong) => this.#addLine(text, isTooLong),
     )
@@ -133,12 +131,6 @@ export class LogInput {
   #read(text: string | undefined): LineKind {
     if (text === undefined) return 'unreadable'
     return text === '' ? 'other' : this.#reader.read(text, this.#request)
-  }
-
-  /** Returns how sure it is that a request begins where a text does: an address says more than a name. */
-  #score(text: string): number {
-    if (this.#sampleReader.read(unindented(text), this.#request) !== 'request') return 0
-    return parseAddress(this.#request.address) === undefined || NO_USER.test(text) ? 1 : BEST_SCORE
   }
 
   /**

@@ -184,6 +184,47 @@ test('the export of CloudWatch has a time before each line', async () => {
   expect(await replayLog(line.repeat(3), ...LIMIT)).toMatchObject({ requests: 3, clients: 1 })
 })
 
+describe('a prefix inside a field is removed', () => {
+  const wrap = (text: string) => `${JSON.stringify({ '@timestamp': OUTER_TIME, message: text })}\n`
+  const syslog = 'Nov 28 10:00:09 web1 nginx[7]: '
+
+  test.each([
+    ['of syslog', syslog, LINE],
+    ['of CRI', '2026-11-28T10:00:09.123456789Z stdout F ', LINE],
+    ['before JSON', syslog, JSON.stringify(INNER)],
+    ['of Docker in that of Kubernetes', '[pod/web-1/nginx] 2026-11-28T10:00:09.123456789Z ', LINE],
+  ])('%s', async (_, prefix, text) => {
+    const report = await replayLog(wrap(prefix + text).repeat(3), ...LIMIT)
+    expect(report).toMatchObject({ requests: 3, clients: 1, unreadable: { lines: 0 } })
+    expect(report.firstRequest).toMatchObject({
+      client: { value: '198.51.100.7' },
+      path: { value: '/users' },
+    })
+  })
+
+  test('and columns are learned behind it', async () => {
+    const main = LINE.replace('198.51.100.7', '10.0.3.4')
+    const log = ['198.51.100.1', '198.51.100.2'].map((client) => wrap(`${syslog}${main} "-" "x" "${client}"`))
+    expect(await replayLog(log.join(''), ...LIMIT)).toMatchObject({ clients: 2, forwarded: { requests: 2 } })
+  })
+
+  test('with --format', async () => {
+    const log = wrap(`${syslog}10:00 GET /a 198.51.100.7 2026-11-28T10:00:00Z`).repeat(3)
+    const format = ['--format', '10:00 $request_method $request_uri $remote_addr $time_iso8601']
+    expect(await replayLog(log, ...LIMIT, ...format)).toMatchObject({ requests: 3, clients: 1 })
+  })
+
+  test('but only if most lines have it', async () => {
+    const log = wrap(LINE).repeat(3) + wrap(syslog + LINE)
+    expect(await replayLog(log, ...LIMIT)).toMatchObject({ requests: 3, unreadable: { lines: 1 } })
+  })
+})
+
+test('lines that `aws logs tail` prints with a short time', async () => {
+  const log = `2026-11-28T10:00:09 ${LINE}\n`.repeat(3)
+  expect(await replayLog(log, ...LIMIT)).toMatchObject({ requests: 3, clients: 1, timeZone: null })
+})
+
 test('--key field:NAME is a field around the line, or in it', async () => {
   const pod = (name: string) => `${JSON.stringify({ log: LINE, pod: { name } })}\n`
   const { limits } = await replayLog(pod('a').repeat(3) + pod('b'), ...LIMIT, '--key', 'field:pod.name')
