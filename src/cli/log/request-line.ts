@@ -1,6 +1,10 @@
+import type { LocalTime } from './local-clock.js'
+
 /** What a replay reads of a line. One object serves all lines: copy what has to last. */
 export interface LoggedRequest {
   timeMs: number
+  /** What clocks showed then, if the time named no zone. */
+  local?: LocalTime | undefined
   /** The address of the connection as it was logged, which may be a proxy's; '' if it was not. */
   address: string
   /** What a proxy forwarded of the client's address, if it was logged: see `clientAddress`. */
@@ -23,6 +27,7 @@ export type LineKind = 'request' | 'other' | 'unreadable'
 export function emptyRequest(): LoggedRequest {
   return {
     timeMs: 0,
+    local: undefined,
     address: '',
     forwarded: undefined,
     user: undefined,

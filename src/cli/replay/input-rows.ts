@@ -33,9 +33,17 @@ function outOfOrderText({ lines, mostMs, late }: Report['outOfOrder']): string {
 /** Returns how times without a zone were read, and which hours exist twice. */
 function zoneRows({ timeZone, repeatedHours }: Report): InputRow[] {
   if (timeZone === null) return []
-  const hours = repeatedHours.map(({ hour, requests }): InputRow => {
-    const which = `the hour from ${hour.replace('T', ' ')}, with ${count(requests)} requests`
-    return ['twice', `${which}: each is in the one nearer to the lines before it`]
+  const hours = repeatedHours.map(({ hour, requests, isMerged }): InputRow => {
+    const which = `the hour from ${hour.replace('T', ' ')}`
+    if (isMerged)
+      return [
+        'twice',
+        `${which}: its second ${count(requests)} requests count in the first, unless you name the zone`,
+      ]
+    return [
+      'twice',
+      `${which}, with ${count(requests)} requests: each is in the one nearer to the lines before it`,
+    ]
   })
   return [['time zone', `${timeZone}, for times that name none: see --time-zone`], ...hours]
 }

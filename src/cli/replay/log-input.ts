@@ -1,5 +1,6 @@
 import { LinePrefix } from '../log/line-prefix.js'
 import type { FieldSources, LineReader } from '../log/line-reader.js'
+import type { LocalClock } from '../log/local-clock.js'
 import { LogSplitter } from '../log/log-splitter.js'
 import { prefixScore } from '../log/prefixes.js'
 import { emptyRequest, type LineKind, type LoggedRequest } from '../log/request-line.js'
@@ -34,12 +35,21 @@ interface HeldRequest {
   readonly line: number
 }
 
+/** What reads the lines of a log. The sample reader tries lines before they count: each remembers what it has read. */
+export interface LogReaders {
+  readonly reader: LineReader
+  readonly sampleReader: LineReader
+  /** What reads the times of `reader` that name no zone. */
+  readonly clock: LocalClock
+}
+
 /** A log that is being read, side by side with others. */
 export class LogInput {
   readonly file: FileCheck
   readonly #chunks: AsyncGenerator<Buffer>
   readonly #reader: LineReader
   readonly #sampleReader: LineReader
+  readonly #clock: LocalClock
   readonly #sink: LineSink
   readonly #prefix: LinePrefix
   readonly #splitter: LogSplitter
@@ -47,17 +57,17 @@ export class LogInput {
   #held: HeldRequest | undefined
   #hasRequest = false
 
-  /** Of two readers, the second tries lines before they count: each remembers what it has read. */
   constructor(
     file: FileCheck,
     chunks: AsyncGenerator<Buffer>,
-    [reader, sampleReader]: readonly [LineReader, LineReader],
+    { reader, sampleReader, clock }: LogReaders,
     sink: LineSink,
   ) {
     this.file = file
     this.#chunks = chunks
     this.#reader = reader
     this.#sampleReader = sampleReader
+    this.#clock = clock
     this.#sink = sink
     this.#prefix = new LinePrefix(
       (text) => prefixScore(text, sampleReader.read(unindented(text), this.#request), this.#request),
@@ -130,6 +140,7 @@ export class LogInput {
 
   #read(text: string | undefined): LineKind {
     if (text === undefined) return 'unreadable'
+    this.#clock.begin()
     return text === '' ? 'other' : this.#reader.read(text, this.#request)
   }
 
@@ -139,6 +150,7 @@ export class LogInput {
    */
   #addRequest(text: string): void {
     const request = this.#request
+    request.local = this.#clock.shownAt(request.timeMs)
     if (!this.#hasRequest) this.#sink.onFirst(request, this.#reader.sources(text), this.file)
     this.#hasRequest = true
     const held = this.#held
@@ -159,6 +171,7 @@ export class LogInput {
   }
 
   #accept(request: LoggedRequest, line: number): void {
+    this.#clock.add(request.timeMs)
     this.#sink.onRequest(request, this.file.countRequest(request, line), this.file, line)
   }
 }

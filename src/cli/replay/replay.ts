@@ -11,9 +11,9 @@ import { FileCheck } from './file-check.js'
 import { loggedIdentity } from './identity.js'
 import { LeftOut, type Reason } from './left-out.js'
 import { lineFormats } from './line-formats.js'
+import { LocalTimes } from './local-times.js'
 import { type LineSink, LogInput } from './log-input.js'
 import { learnProxies } from './proxies.js'
-import { RepeatedHours } from './repeated-hours.js'
 import { readSideBySide } from './side-by-side.js'
 import { MAX_LATE_MS, SortWindow } from './sort-window.js'
 import { type Understood, understood } from './understood.js'
@@ -49,7 +49,7 @@ export class Replay implements LineSink {
   mostMsBack = 0
   readonly clients = new ClientTable()
   readonly decisions: Decisions
-  readonly repeatedHours = new RepeatedHours()
+  readonly localTimes = new LocalTimes()
   readonly #settings: ReplaySettings
   readonly #identityOf: (request: LoggedRequest) => string
   readonly #needsFields: boolean
@@ -73,22 +73,14 @@ export class Replay implements LineSink {
   }
 
   #open(path: string, onRead: (bytes: number) => void): LogInput {
-    let newestMs = () => Number.NEGATIVE_INFINITY
-    const createReader = (hours: RepeatedHours) => {
-      const clock = new LocalClock(
-        this.#settings.timeZone,
-        () => newestMs(),
-        (localMs) => hours.add(localMs),
-      )
-      return lineFormats(this.#settings, (localMs) => {
-        hours.hasLocalTimes = true
-        return clock.toUtc(localMs)
-      })
+    const createReader = () => {
+      const clock = new LocalClock(this.#settings.timeZone)
+      return { clock, reader: lineFormats(this.#settings, (localMs) => clock.toUtc(localMs)) }
     }
-    const reader = createReader(this.repeatedHours)
+    const { clock, reader } = createReader()
+    const { reader: sampleReader } = createReader()
     const file = new FileCheck(nameOf(path), reader.help, this.#settings.needs)
-    newestMs = () => file.newestMs
-    return new LogInput(file, readLog(path, onRead), [reader, createReader(new RepeatedHours())], this)
+    return new LogInput(file, readLog(path, onRead), { reader, sampleReader, clock }, this)
   }
 
   onLine(): void {
@@ -115,6 +107,7 @@ export class Replay implements LineSink {
   }
 
   onRequest(request: LoggedRequest, msBack: number, file: FileCheck, line: number): void {
+    if (request.local !== undefined) this.localTimes.add(request.local, request.timeMs, file)
     if (msBack > 0) {
       this.outOfOrder++
       this.mostMsBack = Math.max(this.mostMsBack, msBack)

@@ -29,8 +29,15 @@ export interface Report {
    * requests came too late for that, and are decided later than they were sent.
    */
   readonly outOfOrder: { readonly lines: number; readonly mostMs: number; readonly late: number }
-  /** The hours that clocks show twice, of times without a zone: the date and hour, and the requests in both. */
-  readonly repeatedHours: readonly { readonly hour: string; readonly requests: number }[]
+  /**
+   * The hours that clocks show twice, of times without a zone: the date and hour, and the requests in both. If
+   * the zone does not have the hour twice, they are merged, and `requests` are those of the second one.
+   */
+  readonly repeatedHours: readonly {
+    readonly hour: string
+    readonly requests: number
+    readonly isMerged: boolean
+  }[]
   /** The zone in which times that name none are read; `null` if all name one. */
   readonly timeZone: string | null
   readonly requests: number
@@ -111,11 +118,11 @@ export function reportOf(replay: Replay, settings: ReplaySettings): Report {
     skippedReasons: replay.leftOut.skipped,
     firstRequest: replay.firstRequest ?? null,
     outOfOrder: { lines: replay.outOfOrder, mostMs: replay.mostMsBack, late: decisions.late },
-    repeatedHours: replay.repeatedHours.list().map(({ startsAtMs, requests }) => ({
+    repeatedHours: replay.localTimes.repeatedHours().map(({ startsAtMs, ...hour }) => ({
       hour: new Date(startsAtMs).toISOString().slice(0, 16),
-      requests,
+      ...hour,
     })),
-    timeZone: replay.repeatedHours.hasLocalTimes ? settings.timeZone.name : null,
+    timeZone: replay.localTimes.isAny ? settings.timeZone.name : null,
     requests,
     unknownAddresses: replay.unknownAddresses,
     privateAddresses: replay.privateAddresses,

@@ -5,22 +5,17 @@ import { failureOf, mustRun } from './run-command.js'
 
 useLogFolder()
 
-/** Reads local times in their order. Returns them in UTC, and the local times that clocks show twice. */
+/** Reads local times in their order. Returns them in UTC, and how many of them clocks show twice. */
 function read(zone: string, times: readonly string[]) {
-  let newestMs = Number.NEGATIVE_INFINITY
-  const twice: string[] = []
   const text = (ms: number) => new Date(ms).toISOString().slice(5, 16)
-  const clock = new LocalClock(
-    readTimeZone('test', 'zone', zone),
-    () => newestMs,
-    (localMs) => twice.push(text(localMs)),
-  )
-  const utc = times.map((time) => {
+  const clock = new LocalClock(readTimeZone('test', 'zone', zone))
+  const found = times.map((time) => {
     const ms = clock.toUtc(Date.parse(`2026-${time}Z`))
-    newestMs = Math.max(newestMs, ms)
-    return text(ms)
+    clock.add(ms)
+    return { utc: text(ms), shown: clock.shownAt(ms) }
   })
-  return { utc, twice }
+  const twice = found.filter(({ shown }) => shown?.isRepeated)
+  return { utc: found.map(({ utc }) => utc), twice }
 }
 
 test.each([
@@ -70,6 +65,21 @@ test.each([
   expect([found, twice.length]).toEqual([utc, repeated])
 })
 
+test('a log that is often silent goes on, and a busy one goes back', () => {
+  const sparse = ['00:05', '00:50', '01:25', '02:05', '02:40', '02:20', '02:58', '03:20']
+  expect(
+    read(
+      'Europe/Berlin',
+      sparse.map((time) => `10-25T${time}`),
+    ).utc.slice(3),
+  ).toEqual(['00:05', '00:40', '01:20', '01:58', '02:20'].map((time) => `10-25T${time}`))
+  const busy = Array.from({ length: 45 }, (_, minute) => `10-25T02:${String(minute).padStart(2, '0')}`)
+  expect(read('Europe/Berlin', [...busy, '10-25T02:20', '10-25T02:45']).utc.slice(-2)).toEqual([
+    '10-25T00:20',
+    '10-25T00:45',
+  ])
+})
+
 const line = (time: string) => `${JSON.stringify({ time, ip: '198.51.100.7', url: '/' })}\n`
 
 test('the report names the hour that exists twice', async () => {
@@ -77,7 +87,7 @@ test('the report names the hour that exists twice', async () => {
   const report = await replayLog(log, ...LIMIT, '--time-zone', 'Europe/Berlin')
   expect(report).toMatchObject({
     ...{ requests: 2, from: '2026-10-25T00:30:00.000Z', timeZone: 'Europe/Berlin' },
-    repeatedHours: [{ hour: '2026-10-25T02:00', requests: 2 }],
+    repeatedHours: [{ hour: '2026-10-25T02:00', requests: 2, isMerged: false }],
   })
   expect(await replayLog(log, ...LIMIT)).toMatchObject({
     from: '2026-10-25T02:30:00.000Z',
@@ -99,6 +109,52 @@ test('the two hours are limited one after the other', async () => {
     'Europe/Berlin',
   )
   expect([limits[0]?.denied.requests, outOfOrder.lines]).toEqual([0, 0])
+})
+
+describe('without the zone, or with a wrong one', () => {
+  const MINUTES = Array.from({ length: 60 }, (_, minute) => minute)
+  const at = (hour: number, minute: number) =>
+    line(`2026-10-25T0${hour}:${String(minute).padStart(2, '0')}:00`)
+  const hour = (hour: number) => MINUTES.map((minute) => at(hour, minute)).join('')
+  const merged = (requests: number) => [{ hour: '2026-10-25T02:00', requests, isMerged: true }]
+
+  test.each([
+    ['an hour that comes twice is named', hour(1) + hour(2) + hour(2) + hour(3), merged(60)],
+    ['also at the end of the log', hour(2) + hour(2), merged(60)],
+    ['also among late requests', hour(2) + hour(2).replace(at(2, 30), at(2, 30) + at(2, 10)), merged(61)],
+    ['single late requests are no hour', hour(1) + at(1, 5) + hour(2) + at(2, 10) + hour(3), []],
+    [
+      'those that end together are no hour',
+      hour(2) + [5, 20, 3, 14, 9, 27, 1, 12].map((minute) => at(2, minute)).join('') + hour(3),
+      [],
+    ],
+    ['times further back are no hour', hour(1) + hour(2) + hour(1).slice(0, 500) + hour(3), []],
+    ['times with a zone have no hour twice', (hour(2) + hour(2)).replaceAll(':00"', ':00Z"'), []],
+  ])('%s', async (_, log, repeatedHours) => {
+    expect((await replayLog(log, ...LIMIT)).repeatedHours).toEqual(repeatedHours)
+    expect((await replayLog(log, ...LIMIT, '--time-zone', 'Asia/Tokyo')).repeatedHours.length).toBe(
+      repeatedHours.length,
+    )
+  })
+
+  test('the report says what becomes of it', async () => {
+    const file = write('merged.log', hour(2) + hour(2))
+    expect(await mustRun('replay', file, ...LIMIT)).toContain(`
+time zone     UTC, for times that name none: see --time-zone
+twice         the hour from 2026-10-25 02:00: its second 60 requests count in the first, unless you name the zone
+`)
+  })
+})
+
+test('the hours of the first lines count once', async () => {
+  const combined = '198.51.100.7 - - [25/Oct/2026:02:30:00] "GET / HTTP/1.1" 200 12\n'
+  const { repeatedHours } = await replayLog(combined.repeat(3), ...LIMIT, '--time-zone', 'Europe/Berlin')
+  expect(repeatedHours).toEqual([{ hour: '2026-10-25T02:00', requests: 3, isMerged: false }])
+})
+
+test('lines whose times are not read do not need a zone', async () => {
+  const iis = '#Fields: date time c-ip cs-method cs-uri-stem\n2026-11-28 10:00:00 198.51.100.7 GET /a\n'
+  expect(await replayLog(iis, ...LIMIT)).toMatchObject({ requests: 1, timeZone: null })
 })
 
 test.each([
