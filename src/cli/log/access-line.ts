@@ -1,15 +1,18 @@
 import { COMBINED_LAYOUT, learnLayout } from './access-layout.js'
-import { accessTimeParser, timeStartBefore, timeTextBefore } from './access-time.js'
+import { timeStartBefore, timeTextBefore } from './access-time.js'
 import type { HeadPlaces } from './head-client.js'
 import { closingQuote, endOfField, fieldsOf, isQuoteAt, unescaped } from './line-fields.js'
 import { readHead } from './line-head.js'
 import { type LineParts, lineParts } from './line-parts.js'
 import type { FieldSources, LineReader } from './line-reader.js'
-import type { ToUtc } from './log-time.js'
+import { type ToUtc, timeParser } from './log-time.js'
 import { type LineKind, type LoggedRequest, readRequestLine } from './request-line.js'
 
 /** The most quoted fields before the request. */
 const MAX_QUOTED = 16
+
+/** Is in no line. */
+const NO_TEXT = '\n'
 
 /** Where the values of a line begin; -1 for one that is not there. */
 interface Places extends HeadPlaces {
@@ -36,8 +39,16 @@ export class AccessLineReader implements LineReader {
   readonly #places: Places = { address: -1, forwarded: -1, user: -1, time: -1, request: -1 }
   #layout = COMBINED_LAYOUT
 
-  constructor(toUtc?: ToUtc) {
-    this.#parseTime = accessTimeParser(toUtc)
+  /** The last text between a head and a request whose time names its zone: many lines have the same. */
+  #zonedText = NO_TEXT
+  #zonedMs = Number.NaN
+  #isLocal = false
+
+  constructor(toUtc: ToUtc = (localMs) => localMs) {
+    this.#parseTime = timeParser((localMs) => {
+      this.#isLocal = true
+      return toUtc(localMs)
+    })
   }
 
   read(line: string, into: LoggedRequest): LineKind {
@@ -59,16 +70,30 @@ export class AccessLineReader implements LineReader {
     if ((this.#layout.requestAfter ?? 1) !== 1) return undefined
     let quote = closingQuote(line, 0)
     for (let i = 0; i < MAX_QUOTED && quote >= 0; i++) {
-      const timeStart = timeStartBefore(line, quote)
-      const timeMs = timeStart < 0 ? Number.NaN : this.#parseTime(timeTextBefore(line, timeStart, quote))
+      const timeMs = this.#timeBefore(line, quote)
       if (!Number.isNaN(timeMs)) {
-        this.#places.time = timeStart
-        return this.#readParts(line, { timeMs, headStart: 0, headEnd: timeStart, requestStart: quote }, into)
+        const parts = { timeMs, headStart: 0, headEnd: this.#places.time, requestStart: quote }
+        return this.#readParts(line, parts, into)
       }
       const end = closingQuote(line, quote + 1)
       quote = end < 0 ? -1 : closingQuote(line, end + 1)
     }
     return undefined
+  }
+
+  /** Returns the time right before a quote; `NaN` if there is none. */
+  #timeBefore(line: string, quote: number): number {
+    const zonedStart = quote - this.#zonedText.length
+    const isSame = line.slice(zonedStart, quote) === this.#zonedText
+    const start = isSame ? zonedStart : timeStartBefore(line, quote)
+    this.#places.time = start
+    if (isSame || start < 0) return isSame ? this.#zonedMs : Number.NaN
+    this.#isLocal = false
+    const timeMs = this.#parseTime(timeTextBefore(line, start, quote))
+    if (this.#isLocal || Number.isNaN(timeMs)) return timeMs
+    this.#zonedText = line.slice(start, quote)
+    this.#zonedMs = timeMs
+    return timeMs
   }
 
   #readOther(line: string, into: LoggedRequest): LineKind {

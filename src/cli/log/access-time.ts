@@ -1,21 +1,4 @@
-import { jsonTimeParser, LOG_TIME_LENGTH, logTimeParser, type ToUtc } from './log-time.js'
-
-/**
- * Creates a parser of the times in access lines: of the common log format, also with a fraction, with a colon
- * in the zone or without a zone, of ISO 8601, and of seconds since the Unix epoch. Returns milliseconds,
- * `NaN` for anything else. It parses the times of the common log format once for each distinct second.
- */
-export function accessTimeParser(toUtc?: ToUtc): (text: string) => number {
-  const parseLogTime = logTimeParser()
-  const parseOtherTime = jsonTimeParser(toUtc)
-  return function parse(text) {
-    if (text.length === LOG_TIME_LENGTH) {
-      const timeMs = parseLogTime(text)
-      if (!Number.isNaN(timeMs)) return timeMs
-    }
-    return parseOtherTime(text)
-  }
-}
+import { LOG_TIME_LENGTH } from './log-time.js'
 
 /** The longest text that is tried. */
 const MAX_LENGTH = 40

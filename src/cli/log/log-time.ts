@@ -6,19 +6,6 @@ const MAX_ZONE_HOURS = 14
 /** The length of `10/Oct/2000:13:55:36 -0700`. */
 export const LOG_TIME_LENGTH = 26
 
-/** Creates a parser of the times of the common log format. It parses each distinct second once. */
-export function logTimeParser(): (text: string) => number {
-  let lastText = ''
-  let lastMs = Number.NaN
-  return function parse(text) {
-    if (text !== lastText) {
-      lastMs = parseLogTime(text)
-      lastText = text
-    }
-    return lastMs
-  }
-}
-
 /** Returns the milliseconds of a time such as `10/Oct/2000:13:55:36 -0700`; `NaN` of anything else. */
 function parseLogTime(text: string): number {
   const month = MONTHS.indexOf(text.slice(3, 6))
@@ -73,15 +60,15 @@ const UNITS: readonly (readonly [below: number, unitsPerMs: number])[] = [
 const MAX_MS = Date.UTC(9999, 11, 31)
 
 /**
- * Creates a parser of the times in JSON lines: a number, or a text with one, of seconds, milliseconds,
+ * Creates a parser of the times in logs: a number, or a text with one, of seconds, milliseconds,
  * microseconds or nanoseconds since the Unix epoch; a date of ISO 8601, also as databases and loggers vary it;
  * a time of the common log format or of HTTP, also with fractions; any of them in brackets. It returns
  * milliseconds, and `NaN` of anything else. `toUtc` gets a time without a zone as if it were in UTC.
  */
-export function jsonTimeParser(toUtc: ToUtc = (localMs) => localMs): (value: unknown) => number {
+export function timeParser(toUtc: ToUtc = (localMs) => localMs): (value: unknown) => number {
   let lastText = '' // lines of one second often have the same
   let last = NO_TIME
-  return function parseJsonTime(value) {
+  return function parseTime(value) {
     if (typeof value === 'number') return fromEpoch(value)
     if (typeof value !== 'string' || value.length > MAX_LENGTH) return Number.NaN
     if (value !== lastText) {

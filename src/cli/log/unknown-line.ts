@@ -1,8 +1,9 @@
 import { parseAddress } from '../../keys/address.js'
 import { printable } from '../output.js'
-import { accessTimeParser, beginsAsTime } from './access-time.js'
+import { beginsAsTime } from './access-time.js'
 import { isForwardedList } from './client-address.js'
 import { fieldsOf, type LineField, textOfField } from './line-fields.js'
+import { timeParser } from './log-time.js'
 
 /** How many fields are shown, and how many are named. */
 const SHOWN = 8
@@ -29,7 +30,7 @@ export function describeUnknownLine(line: string): string {
  */
 function guessFormat(line: string, fields: readonly LineField[]): string {
   const given = new Set<string>()
-  const parseTime = accessTimeParser()
+  const parseTime = timeParser()
   const names: string[] = []
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i] as LineField

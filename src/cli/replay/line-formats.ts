@@ -4,7 +4,7 @@ import type { Template } from '../log/format/template.js'
 import { TemplateReader } from '../log/format/template-reader.js'
 import { type JsonLineReader, jsonLineReader, type ReadLine } from '../log/json-line.js'
 import type { LineReader } from '../log/line-reader.js'
-import { jsonTimeParser, type ToUtc } from '../log/log-time.js'
+import { type ToUtc, timeParser } from '../log/log-time.js'
 import { findPrefixes, prefixScore, stripper } from '../log/prefixes.js'
 import { emptyRequest } from '../log/request-line.js'
 import { describeUnknownJson } from '../log/unknown-json.js'
@@ -28,7 +28,7 @@ export function lineFormats({ format, names }: FormatOptions, toUtc: ToUtc): Lin
   const text = format === undefined ? new AccessLineReader(toUtc) : new TemplateReader(format, toUtc)
   const read: ReadLine = (line, into) => text.read(line, into)
   let strip = stripper([])
-  const json = jsonLineReader(names, jsonTimeParser(toUtc), { strip: (line) => strip(line), read })
+  const json = jsonLineReader(names, timeParser(toUtc), { strip: (line) => strip(line), read })
   const formats = text instanceof TemplateReader ? namedFormat(text, json) : knownFormats(text, json)
   return {
     ...formats,

@@ -1,8 +1,7 @@
-import { accessTimeParser } from '../access-time.js'
 import { endsWithAddress } from '../client-address.js'
 import { closingQuote, unescaped, userOf } from '../line-fields.js'
 import type { FieldSources, LineReader } from '../line-reader.js'
-import type { ToUtc } from '../log-time.js'
+import { type ToUtc, timeParser } from '../log-time.js'
 import { isLoggedClient } from '../logged-client.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from '../request-line.js'
 import type { Template, TemplatePart } from './template.js'
@@ -32,7 +31,7 @@ export class TemplateReader implements LineReader {
 
   constructor(template: Template, toUtc?: ToUtc) {
     this.#parts = partsToMatch(template)
-    this.#parseTime = accessTimeParser(toUtc)
+    this.#parseTime = timeParser(toUtc)
     this.#isAmbiguous = this.#parts.some(({ role, isQuoted }) => role === 'forwarded' && !isQuoted)
   }
 
