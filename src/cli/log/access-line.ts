@@ -1,7 +1,7 @@
 import { COMBINED_LAYOUT, learnLayout } from './access-layout.js'
+import { type Places, sourcesOf } from './access-places.js'
 import { timeStartBefore, timeTextBefore } from './access-time.js'
-import type { HeadPlaces } from './head-client.js'
-import { closingQuote, endOfField, fieldsOf, isQuoteAt, unescaped } from './line-fields.js'
+import { closingQuote, endOfField, isQuoteAt, unescaped } from './line-fields.js'
 import { readHead } from './line-head.js'
 import { type LineParts, lineParts } from './line-parts.js'
 import type { FieldSources, LineReader } from './line-reader.js'
@@ -13,12 +13,6 @@ const MAX_QUOTED = 16
 
 /** Is in no line. */
 const NO_TEXT = '\n'
-
-/** Where the values of a line begin; -1 for one that is not there. */
-interface Places extends HeadPlaces {
-  time: number
-  request: number
-}
 
 interface FoundParts extends Pick<LineParts, 'timeMs' | 'headStart' | 'headEnd'> {
   readonly requestStart: number
@@ -144,22 +138,4 @@ function readForwarded(
   if (text === '-' && into.forwarded !== undefined) return
   into.forwarded = text
   places.forwarded = at
-}
-
-/** Returns the numbers of the fields that begin at these places. */
-function sourcesOf(line: string, places: Places): FieldSources {
-  const fields = fieldsOf(line)
-  const nameOf = (place: number) => {
-    const index = fields.findLastIndex(({ start }) => start <= place)
-    return place < 0 || index < 0 ? undefined : `field ${index + 1}`
-  }
-  const request = nameOf(places.request)
-  return {
-    address: nameOf(places.address),
-    forwarded: nameOf(places.forwarded),
-    user: nameOf(places.user),
-    time: nameOf(places.time),
-    method: request,
-    path: request,
-  }
 }

@@ -1,13 +1,12 @@
-import { endsWithAddress } from './client-address.js'
 import type { OwnNames } from './field-names.js'
 import { type FoundFields, fieldFinder, type ParseTime } from './find-fields.js'
 import { innerValues, partJoiner } from './inner-line.js'
+import { readRequest } from './json-request.js'
 import { isObject, type JsonObject, parseJson } from './json-text.js'
 import { asLatin1 } from './line-fields.js'
 import type { FieldSources } from './line-reader.js'
-import { isLoggedClient } from './logged-client.js'
 import type { Strip } from './prefixes.js'
-import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './request-line.js'
+import type { LineKind, LoggedRequest } from './request-line.js'
 
 /** What reads a line. */
 export type ReadLine = (line: string, into: LoggedRequest) => LineKind
@@ -109,36 +108,6 @@ function objectOfPair([timestamp, line]: readonly unknown[]): JsonObject {
   return { timestamp, line }
 }
 
-function readRequest(
-  fields: JsonObject,
-  { texts }: FoundFields,
-  timeMs: number,
-  into: LoggedRequest,
-): LineKind {
-  if (Number.isNaN(timeMs)) return 'unreadable'
-  if (isWithinRequest(fields)) return 'other'
-  const { client, forwarded, user, method, path, request, rewritten } = texts
-  if (client === undefined && forwarded === undefined) return 'res' in fields ? 'other' : 'unreadable'
-  into.address = lastOf(client ?? '')
-  into.forwarded = forwarded
-  const hasClient = into.address === '' ? endsWithAddress(forwarded ?? '') : isLoggedClient(into.address)
-  if (!hasClient) return 'unreadable'
-  into.timeMs = timeMs
-  into.user = user
-  into.fields = fields
-  into.method = method ?? ''
-  into.path = pathOf(path ?? rewritten ?? '')
-  if (request?.startsWith('/')) {
-    into.path = pathOf(request) // of Logstash, whose field `path` is a file
-    return 'request'
-  }
-  if (request === undefined || (path !== undefined && method !== undefined)) return 'request'
-  if (!readRequestLine(request, into)) return path === undefined ? 'other' : 'request'
-  if (path !== undefined) into.path = pathOf(path)
-  if (method !== undefined) into.method = method
-  return 'request'
-}
-
 function sourcesOf({
   client,
   forwarded,
@@ -157,18 +126,4 @@ function sourcesOf({
     method: method ?? request,
     path: path ?? request ?? rewritten,
   }
-}
-
-/** Returns the last address of a list, which the nearest proxy wrote. */
-function lastOf(addresses: string): string {
-  return addresses.slice(addresses.lastIndexOf(',') + 1).trim()
-}
-
-/**
- * Returns whether an application logged a line while it handled a request: pino-http puts `req` into each,
- * and only what it logs at the end has the response. Fastify logs a request when it comes.
- */
-function isWithinRequest(fields: JsonObject): boolean {
-  if (typeof fields.req !== 'object' || fields.req === null || fields.msg === 'incoming request') return false
-  return !('res' in fields || 'responseTime' in fields || 'statusCode' in fields)
 }

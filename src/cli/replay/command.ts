@@ -6,8 +6,8 @@ import { bytesText, showProgress } from '../progress.js'
 import { parseReplayArguments, type ReplaySettings } from './arguments.js'
 import { reportPage } from './html/page.js'
 import { openReportFile } from './html/report-file.js'
+import { reportOf } from './make-report.js'
 import { Replay } from './replay.js'
-import { reportOf } from './report.js'
 import { reportText } from './report-text.js'
 
 export const REPLAY_HELP = `Usage: headgate replay <log>... --limit <n> --window <time> [options]

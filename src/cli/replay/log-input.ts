@@ -1,28 +1,12 @@
 import { LinePrefix } from '../log/line-prefix.js'
-import type { FieldSources, LineReader } from '../log/line-reader.js'
+import type { LineReader } from '../log/line-reader.js'
 import type { LocalClock } from '../log/local-clock.js'
 import { LogSplitter } from '../log/log-splitter.js'
 import { prefixScore } from '../log/prefixes.js'
 import { emptyRequest, type LineKind, type LoggedRequest } from '../log/request-line.js'
 import type { FileCheck } from './file-check.js'
-import type { Reason } from './left-out.js'
+import type { LineSink } from './line-sink.js'
 import { MAX_LATE_MS } from './sort-window.js'
-
-/** Takes what the lines of logs are. */
-export interface LineSink {
-  /** `msBack` is by how much the request is behind the newest one of its log. The object serves all lines. */
-  onRequest(request: LoggedRequest, msBack: number, file: FileCheck, line: number): void
-  onUnreadable(file: FileCheck, line: number, reason: Reason): void
-  /** A line that is no request. */
-  onOther(reason: Reason): void
-  onLine(): void
-  /** The first lines of a log, which show which addresses in it are proxies'. */
-  onSample(requests: readonly AddressPair[], file: FileCheck): void
-  /** The first request of a log, before it is confirmed. `sources` is where its values are from. */
-  onFirst(request: LoggedRequest, sources: FieldSources, file: FileCheck): void
-}
-
-type AddressPair = Pick<LoggedRequest, 'address' | 'forwarded'>
 
 /** A request this much after the one before is held until the next one confirms its time. */
 const MAX_JUMP_MS = 86_400_000

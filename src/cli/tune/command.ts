@@ -1,7 +1,7 @@
 import { propose } from '../../tuning/propose.js'
 import { jsonText } from '../output.js'
 import { replayAll } from '../replay/command.js'
-import { reportOf } from '../replay/report.js'
+import { reportOf } from '../replay/make-report.js'
 import { inputLines } from '../replay/report-text.js'
 import { parseTuneArguments } from './arguments.js'
 import { isLive } from './live-arguments.js'
