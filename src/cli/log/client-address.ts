@@ -64,5 +64,5 @@ function addressOfEntry(entry: string): string | undefined {
   return parseAddress(address) === undefined ? undefined : address
 }
 
-/** As in `for="[2001:db8::1]:4711";proto=https`. */
-const FOR_PARAMETER = /(?:^|;) *for=(?:"([^"]*)"|([^;,"]*))/i
+/** As in `for="[2001:db8::1]:4711";proto=https`, also with quotes that Apache or nginx has escaped. */
+const FOR_PARAMETER = /(?:^|;) *for=(?:(?:\\?"|\\x22)([^"\\]*)(?:\\?"|\\x22)|([^;,"\\]*))/i

@@ -19,6 +19,8 @@ const BYTE_ORDER_MARK = 'ï»¿'
 const PREFIXES: readonly string[] = [
   // docker compose logs, docker service logs: `web-1  | `
   String.raw`[\w.@-]+ *\|(?: |$)`,
+  // pm2 logs: `0|web  | `, also with --time
+  String.raw`\d+\|[^|]{1,64}\| (?:${DATE}T${CLOCK}: )?`,
   // kubectl logs --prefix: `[pod/web-6d4cf56db6-x2x7k/nginx] `
   String.raw`\[pod/[^\s\]]+\] `,
   // stern: the pod and the container, or also the namespace before them

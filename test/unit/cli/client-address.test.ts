@@ -82,6 +82,7 @@ test('private addresses', () => {
 
 test('lists of addresses', () => {
   const lists = ['198.51.100.7', '198.51.100.7, 10.0.0.1', '::1,2001:db8::1', 'for=1.2.3.4;proto=http']
+  lists.push('for=\\"[2001:db8::1]:4711\\";proto=https', 'for=\\x22[2001:db8::1]\\x22')
   const others = ['', '-', '200', '1.2.3', 'curl/8', '198.51.100.7, x', 'a.example', '1.2.3.4 5.6.7.8']
   expect(lists.filter((each) => !isForwardedList(each))).toEqual([])
   expect(others.filter(isForwardedList)).toEqual([])

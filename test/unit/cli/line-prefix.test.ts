@@ -53,6 +53,8 @@ const PREFIXES: Readonly<Record<string, (second: number) => string>> = {
   'syslog (RFC 5424)': (s) => `<134>1 2024-05-01T12:00:0${s}.003Z web1 nginx 812 - - `,
   'syslog (RFC 5424) with data': (s) =>
     `<134>1 2024-05-01T12:00:0${s}.003Z web1 nginx - ID47 [x@32473 a="\\" \\] 9.9.9.9"][y] `,
+  'pm2 logs': () => '0|api      | ',
+  'pm2 logs --time': (s) => `12|web-api | 2024-05-01T12:00:0${s}: `,
   journalctl: (s) => `May 01 12:00:0${s} web1 node[4711]: `,
   'journalctl -o short-precise': (s) => `May 01 12:00:0${s}.004711 web1 node[4711]: `,
   'journalctl -o short-iso': (s) => `2024-05-01T12:00:0${s}+0200 web1 node[4711]: `,
