@@ -47,6 +47,8 @@ export function learnLayout(lines: readonly string[], parseTime: (text: string) 
 /** What stands before the time, or after one that the line begins with. */
 interface Head {
   readonly texts: readonly string[]
+  /** The same, with what encloses them: an identity is a dash in nothing. */
+  readonly enclosed: readonly string[]
   /** How many fields in brackets or quotes it ends with. */
   readonly enclosedAtEnd: number
 }
@@ -55,6 +57,7 @@ function headOf(line: string, fields: readonly LineField[]): Head {
   const lastBare = fields.findLastIndex(({ opener }) => opener === '')
   return {
     texts: fields.map((field) => textOfField(line, field)),
+    enclosed: fields.map(({ start, end }) => line.slice(start, end)),
     enclosedAtEnd: fields.length - 1 - lastBare,
   }
 }
@@ -114,14 +117,14 @@ function isListColumn(values: readonly (string | undefined)[]): boolean {
  * brackets or quotes count, if all lines end with them.
  */
 function fieldsAfterUser(heads: readonly Head[], firstIdentity: number): number {
-  const ends = heads.flatMap(({ texts, enclosedAtEnd }) => {
-    const identityAt = texts.indexOf('-', firstIdentity)
+  const ends = heads.flatMap(({ texts, enclosed, enclosedAtEnd }) => {
+    const identityAt = enclosed.indexOf('-', firstIdentity)
     const after = texts.length - identityAt - 2
     const hasUser = texts[identityAt + 1] !== '-' && texts[identityAt + 1] !== ''
-    return identityAt < 0 || after < 0 ? [] : [{ after, hasUser, enclosed: Math.min(after, enclosedAtEnd) }]
+    return identityAt < 0 || after < 0 ? [] : [{ after, hasUser, sure: Math.min(after, enclosedAtEnd) }]
   })
   if (ends.length === 0) return 0
   const least = Math.min(...ends.map(({ after }) => after))
   const isCertain = ends.some(({ after, hasUser }) => after === least && !hasUser)
-  return isCertain ? least : Math.min(...ends.map(({ enclosed }) => enclosed))
+  return isCertain ? least : Math.min(...ends.map(({ sure }) => sure))
 }

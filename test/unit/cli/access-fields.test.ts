@@ -157,9 +157,11 @@ test('a user may end in brackets or quotes', () => {
     userIn(line('-', ' [r1]'), line('bob', ' [r2]')),
     userIn(...[line('ada [x]'), line('-')].map((each) => `shop.example ${each}`)),
     userIn(...['ada [x]', '-'].map((user) => `10.0.3.4 - 198.51.100.7 - ${user} [${TIME}] ${REQUEST}`)),
+    ...['- ada', '- -'].map((user) => userIn(`10.0.3.4 (-) ${user} [${TIME}] ${REQUEST}`)),
+    userIn(`198.51.100.7 "-" - ada [${TIME}] ${REQUEST}`),
   ]).toEqual([
     ...['ada [x]', 'ada "x y"', 'ada [x]', 'ada [x]', 'ada [x]', 'ada [x]', undefined],
-    ...['ada [x]', 'ada [x]'],
+    ...['ada [x]', 'ada [x]', 'ada', undefined, 'ada'],
   ])
 })
 
