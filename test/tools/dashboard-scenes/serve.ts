@@ -55,10 +55,12 @@ function actionsInto(sent: [string, object][], figures: PageFigures): Actions {
     run: async () => ({ found: [{ limiter: 'api', standings: [], longestBlockMs: 3_600_000 }] }),
   }
   const inForce = { isChange: false, run: async () => ({ limiters: [] }) }
+  const tuning = { isChange: false, run: async () => ({ proposals: [], trial: null }) }
   return new Map(
     Object.entries({
       lookup,
       'in-force': inForce,
+      tuning,
       release: change('release'),
       block: change('block'),
     }),
