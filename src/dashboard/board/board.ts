@@ -7,7 +7,6 @@ import { watchEvents } from './event-sources.js'
 import { type Figures, figuresOf } from './figures.js'
 import { groupsOf } from './groups.js'
 import { problemsOf } from './problems.js'
-import { type Snapshot, snapshotOf } from './snapshot.js'
 import { trialProblems, trialsOf } from './trials.js'
 import { type Tuning, tuningOf } from './tuning.js'
 
@@ -22,8 +21,6 @@ export interface Board extends PageFigures {
   demands(limiter: string): Promise<readonly LimitDemand[]>
   /** Proposals of limits, and their trials. */
   readonly tuning: Tuning
-  /** The figures in the form of the first page. */
-  snapshot(): Snapshot
   /** Ends the reports to other processes. Resolves once they know, or after some seconds. */
   stop(): Promise<void>
 }
@@ -68,7 +65,6 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
       const index = groups.findIndex(({ histories }) => histories.has(event.limiter ?? ''))
       events[Math.max(0, index)]?.record(event)
     },
-    snapshot: () => snapshotOf(read()),
     async stop() {
       clearInterval(timer)
       for (const each of events) each.stop()

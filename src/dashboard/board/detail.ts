@@ -1,10 +1,11 @@
 import { distinctIn } from '../../util/distinct-sample.js'
-import type { DeniedRow, LimiterReport } from '../figures/report.js'
-import type { LimiterDetail, ShownClient } from '../figures/shown.js'
+import { quantileMs } from '../figures/latency.js'
+import type { DeniedRow, LimiterReport, StoreReport } from '../figures/report.js'
+import type { LimiterDetail, ShownCalls, ShownClient } from '../figures/shown.js'
 
 /** Returns the details of a limiter. `labelOf` returns what the application calls a client. */
 export function detailOf(
-  { name, limits, denied, denials, near }: LimiterReport,
+  { name, limits, denied, denials, near, store, candidate }: LimiterReport,
   labelOf: (client: DeniedRow) => string | undefined,
 ): LimiterDetail {
   return {
@@ -13,6 +14,20 @@ export function detailOf(
     denied: denied.map((client) => shownClient(client, labelOf(client))),
     deniedClients: Math.max(denied.length, distinctIn(denials.clients)),
     near,
+    store: shownCalls(store),
+    ...(candidate && { candidate }),
+  }
+}
+
+function shownCalls({ calls, failures, latency, keys }: StoreReport): ShownCalls {
+  const medianMs = quantileMs(latency, 0.5)
+  const p99Ms = quantileMs(latency, 0.99)
+  return {
+    calls,
+    failures,
+    ...(medianMs !== undefined && { medianMs }),
+    ...(p99Ms !== undefined && { p99Ms }),
+    ...(keys !== undefined && { keys }),
   }
 }
 

@@ -33,8 +33,6 @@ export interface MergedLimiter extends Reported {
   readonly group: Group
   /** The slot that all living processes have reached by their own reports; `Infinity` if there are no others. */
   readonly reachedSlot: number
-  /** How many processes live, this one included. */
-  readonly processes: number
   /** The ids of other processes that have it. */
   readonly processIds: ReadonlySet<string>
 }
@@ -125,7 +123,6 @@ function mergeGroup(group: Group): readonly MergedLimiter[] {
       others: others.map(({ report }) => report),
       report: mergeReports([own, ...briefly]),
       reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
-      processes: 1 + living.length,
       processIds: new Set(others.map(({ id }) => id)),
     }
   })

@@ -1,4 +1,5 @@
 import type { Mode } from '../../limiter/access-rules.js'
+import type { CandidateReport } from '../../limiter/candidate/candidate-report.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { LoggedEvent } from './logged-event.js'
 import type { LimitRow } from './report.js'
@@ -105,6 +106,17 @@ export interface ShownClient {
   readonly networks: readonly { readonly network: string; readonly denied: number }[]
 }
 
+/** The calls of a limiter to its store in the last 30 to 60 seconds. */
+export interface ShownCalls {
+  readonly calls: number
+  readonly failures: number
+  /** How long half of them took at most, and 99 of 100; absent if there were none. */
+  readonly medianMs?: number
+  readonly p99Ms?: number
+  /** How many keys a memory store has. */
+  readonly keys?: number
+}
+
 /** The details of one limiter, besides its row. */
 export interface LimiterDetail {
   readonly name: string
@@ -120,6 +132,9 @@ export interface LimiterDetail {
     remaining: number
     isLocal: boolean
   }[]
+  readonly store: ShownCalls
+  /** What the candidate would have done in all processes; absent if there is none. */
+  readonly candidate?: CandidateReport
 }
 
 /** A message of the stream. The first one has all that the view needs; later ones what has changed. */

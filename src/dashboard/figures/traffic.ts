@@ -84,23 +84,6 @@ export class Traffic {
   }
 }
 
-/**
- * Returns traffic without the slots after `slot`, in which some processes have not reported all they
- * counted.
- */
-export function trafficUntil(
-  { lastSlot, allowed, denied, perSecond }: TrafficReport,
-  slot: number,
-): TrafficReport {
-  const length = Math.max(0, allowed.length - Math.max(0, lastSlot - slot))
-  return {
-    lastSlot: Math.min(lastSlot, slot),
-    allowed: allowed.slice(0, length),
-    denied: denied.slice(0, length),
-    perSecond,
-  }
-}
-
 function sumOf(counts: Iterable<number>): number {
   let sum = 0
   for (const count of counts) sum += count

@@ -177,5 +177,6 @@ function detailOf(limiter: LimiterScene | undefined, wave: number): LimiterDetai
     denied: denied.map((client) => ({ ...client, deniedPerSecond: client.deniedPerSecond * wave })),
     deniedClients: denied.length,
     near: limiter.perSecond === 0 ? [] : near,
+    store: { calls: Math.round(60 * limiter.perSecond), failures: 0, medianMs: 0.4, p99Ms: 3.2 },
   }
 }

@@ -45,9 +45,9 @@ async function boardFor({ watch }: ReturnType<typeof processOf>): Promise<Board>
 
 /** The points of the chart: requests a second of each slot, from the first request on. */
 function pointsOf(board: Board): number[] {
-  const { lastSlot = 0, allowed = [] } = board.snapshot().limiters[0]?.traffic ?? {}
-  const drawn = lastSlot - START_MS / SLOT_MS + 1
-  return drawn <= 0 ? [] : allowed.slice(-drawn).map((count) => count / (SLOT_MS / 1000))
+  const { fromMs = 0, allowed = [] } = board.series().get('api') ?? {}
+  const before = (START_MS - fromMs) / SLOT_MS
+  return allowed.slice(before).map((count) => (count ?? 0) / (SLOT_MS / 1000))
 }
 
 test('every point of the chart is true, whenever the processes report, and whenever the page is read', async () => {
@@ -72,9 +72,9 @@ test('a process that stops reporting holds the chart up until it counts as gone'
   await two.publish()
   const lastDrawn = async () => {
     await board.refresh()
-    const { lastSlot = 0, allowed = [] } = board.snapshot().limiters[0]?.traffic ?? {}
+    const { fromMs = 0, allowed = [] } = board.series().get('api') ?? {}
     expect(allowed.length).toBeGreaterThanOrEqual(CHART_SLOTS - 3)
-    return lastSlot - START_MS / SLOT_MS
+    return (fromMs - START_MS) / SLOT_MS + allowed.length - 1
   }
   const drawn: number[] = []
   for (let slot = 0; slot < 5; slot++) {
@@ -107,31 +107,30 @@ test('a store that is unavailable is probed while a page is open, so that the en
   const watch = new LimiterWatch({ name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection })
   const board = await boardFor({ watch } as ReturnType<typeof processOf>)
   for (let i = 0; i < 20; i++) await limiter.charge('ada')
-  const [shown] = board.snapshot().limiters
-  expect(shown?.store).toMatchObject({
-    name: 'remote',
-    state: 'open',
-    onStoreError: 'local',
-    fallbackShare: 0.5,
-  })
-  expect(shown?.store.outage).toEqual({
-    sinceMs: START_MS,
-    allowed: 0,
-    denied: 0,
-    local: 20,
-    byStore: 0,
-    processes: 1,
-    servers: [],
-  })
-  expect(shown?.limits).toMatchObject([
+  await board.refresh()
+  expect(board.rows()).toMatchObject([{ store: 'remote', storeState: 'open' }])
+  expect(board.outages()).toEqual([
+    {
+      store: 'remote',
+      servers: [],
+      sinceMs: START_MS,
+      effects: [{ limiter: 'api', text: 'each process counts alone, and grants 50 % of each limit' }],
+      decisions: 20,
+      processes: 1,
+    },
+  ])
+  const detail = board.detail('api')
+  expect(detail?.limits).toMatchObject([
     { kind: 'token-bucket', limit: 4, isLocal: true, allowed: 4, denied: 16 },
     { kind: 'token-bucket', limit: 8, isLocal: false, allowed: 0, denied: 0 },
   ])
-  expect(shown?.near).toMatchObject([{ limit: 4, isLocal: true }])
+  expect(detail?.near).toMatchObject([{ limit: 4, isLocal: true }])
+  expect(detail?.store).toMatchObject({ calls: expect.any(Number), failures: expect.any(Number) })
   isUp = true
-  for (let i = 0; i < 20 && board.snapshot().limiters[0]?.store.outage; i++) {
+  for (let i = 0; i < 20 && board.outages().length > 0; i++) {
     await board.refresh()
     await jest.advanceTimersByTimeAsync(1000)
   }
-  expect(board.snapshot().limiters[0]?.store).not.toHaveProperty('outage')
+  expect(board.outages()).toEqual([])
+  expect(board.rows()).toMatchObject([{ storeState: 'closed' }])
 })

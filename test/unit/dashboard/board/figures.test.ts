@@ -1,4 +1,5 @@
 import {
+  candidateLimits,
   createLimiter,
   fixedWindow,
   type LimiterOptions,
@@ -100,6 +101,18 @@ test('a row has the rates and the share of denials of all processes', async () =
   expect(board.problems()).toEqual([])
 })
 
+test('the details of a limiter have what its candidate would have denied in all processes', async () => {
+  const candidate = candidateLimits({ policy: fixedWindow({ limit: 2, window: '1h' }) })
+  const { board, limiters } = thisBoard(['api', 'idle'], sharedStore(shared.documents), { candidate })
+  const other = otherProcess('other', ['api'], { candidate })
+  for (let i = 0; i < 3; i++) await limiters[0]?.charge(from('203.0.113.7'))
+  for (let i = 0; i < 4; i++) await other.limiters[0]?.charge(from('203.0.113.8'))
+  await other.group.tick()
+  await board.refresh()
+  expect(board.detail('api')?.candidate).toMatchObject({ requests: 7, clients: 2, newlyDenied: 3 })
+  expect(board.detail('idle')?.candidate).toMatchObject({ requests: 0 })
+})
+
 test('the details of a limiter add up a client that several processes denied', async () => {
   const { board, limiters } = thisBoard(['api'])
   const other = otherProcess('other', ['api'])
@@ -129,6 +142,7 @@ test('the details of a limiter add up a client that several processes denied', a
     ],
     deniedClients: 1,
     near: [expect.objectContaining({ identity: '203.0.113.7', remaining: 0 })],
+    store: expect.objectContaining({ calls: expect.any(Number), failures: 0 }),
   })
   expect(board.detail('constructor')).toBeUndefined()
 })

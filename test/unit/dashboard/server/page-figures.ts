@@ -89,5 +89,12 @@ export function client(identity: string, own: Partial<ShownClient> = {}): ShownC
 }
 
 export function detail(name: string, denied: readonly ShownClient[] = []): LimiterDetail {
-  return { name, limits: [], denied, deniedClients: denied.length, near: [] }
+  return {
+    name,
+    limits: [],
+    denied,
+    deniedClients: denied.length,
+    near: [],
+    store: { calls: 0, failures: 0 },
+  }
 }
