@@ -2,7 +2,7 @@ import { inspectSettings } from '../../limiter/settings-source.js'
 import { clientKey } from '../figures/denied-clients.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
-import { mergeReports } from '../figures/merge.js'
+import { mergeBriefly, mergeReports } from '../figures/merge.js'
 import type { DeniedRow, LimiterReport } from '../figures/report.js'
 import type { LimiterDetail, OverviewRow, Series, ShownOutage, ShownProcess } from '../figures/shown.js'
 import { findingOf } from '../findings/finding-of.js'
@@ -87,17 +87,20 @@ export function figuresOf(
     }
   }
 
+  let rows: readonly OverviewRow[] | undefined
+  let series: ReadonlyMap<string, Series> | undefined
+
   return {
     atMs: nowMs,
     limiters,
     outages,
     processes,
     events: eventsOf(groups),
-    rows: () => limiters.map(rowOf),
+    rows: () => (rows ??= limiters.map(rowOf)),
     series: () =>
-      new Map(
+      (series ??= new Map(
         limiters.map(({ report, reachedSlot }) => [report.name, liveSeries(report, reachedSlot)] as const),
-      ),
+      )),
     detail(name) {
       const found = limiters.find(({ report }) => report.name === name)
       if (found === undefined) return undefined
@@ -112,16 +115,15 @@ function mergeGroup(group: Group): readonly MergedLimiter[] {
   const { watches } = group.options
   const most = Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, Math.floor(ALL_CLIENTS / watches.length)))
   return watches.map((watch) => {
-    const own = watch.report(most)
+    const own = watch.report(most, 0)
     const others = byName.get(own.name) ?? []
     const living = others.filter(({ state }) => state === 'alive').map(({ report }) => report)
-    const briefly = others.map(({ report }) => ({ ...report, denied: report.denied.slice(0, most) }))
     return {
       group,
       watch,
       own,
       others: others.map(({ report }) => report),
-      report: mergeReports([own, ...briefly]),
+      report: mergeBriefly([own, ...others.map(({ report }) => report)], most),
       reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
       processIds: new Set(others.map(({ id }) => id)),
     }

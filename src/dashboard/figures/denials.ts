@@ -149,7 +149,9 @@ export function mergeNetworks(networks: readonly NetworkFigures[]): readonly Net
 }
 
 /** Adds up what several processes count of denials. */
-export function mergeDenials(figures: readonly DenialFigures[]): DenialFigures {
+export function mergeDenials(all: readonly [DenialFigures, ...DenialFigures[]]): DenialFigures {
+  const figures = all.filter(({ denied }) => denied > 0)
+  if (figures.length < 2) return figures[0] ?? all[0]
   return {
     denied: figures.reduce((sum, { denied }) => sum + denied, 0),
     clients: mergeSamples(

@@ -19,6 +19,8 @@ export const LISTED_ORIGINS = 5
 export const CLIENT_ADDRESSES = 256
 /** Rates are of the last 30 to 60 seconds. */
 const RATE_SPAN_MS = 30_000
+/** How old the row of a client may be that is not denied any more. */
+const ROW_MS = 10_000
 
 interface Client {
   readonly limitName: string
@@ -35,8 +37,9 @@ interface Client {
   readonly networks: FrequentNames
   readonly addresses: DistinctCounter
   label: string | undefined
-  /** As it was reported last, unless it was denied since. */
+  /** As it was reported last, unless it was denied since, and when. */
   row: DeniedRow | undefined
+  rowMs: number
 }
 
 /** The denied clients of all limiters of a dashboard. They share its memory. */
@@ -86,6 +89,7 @@ export class DeniedPool {
 export class DeniedClients {
   readonly #pool: DeniedPool
   readonly #clients: Map<string, Client>
+  #forgotMs = Number.NEGATIVE_INFINITY
 
   constructor(pool: DeniedPool) {
     this.#pool = pool
@@ -121,7 +125,7 @@ export class DeniedClients {
   top(nowMs: number, most: number): readonly DeniedRow[] {
     this.#forget(nowMs)
     if (most === 0) return []
-    const clients = [...this.#clients.values()].sort((a, b) => b.denied - a.denied)
+    const clients = this.#deniedMost(most).sort((a, b) => b.denied - a.denied)
     return clients.slice(0, most).map((client) => rowOf(client, nowMs))
   }
 
@@ -136,6 +140,15 @@ export class DeniedClients {
     for (const { limitName, identity, label } of this.#clients.values())
       if (label !== undefined) labels.set(clientKey(limitName, shownIdentity(identity)), label)
     return labels
+  }
+
+  /** Returns at least the clients that were denied most, in no order. Numbers are sorted faster than clients. */
+  #deniedMost(most: number): Client[] {
+    const clients = [...this.#clients.values()]
+    if (clients.length <= most) return clients
+    const counts = Float64Array.from(clients, ({ denied }) => denied).sort()
+    const least = counts[counts.length - most] ?? 0
+    return clients.filter(({ denied }) => denied >= least)
   }
 
   #clientOf(nowMs: number, limitName: string, identity: string): Client {
@@ -156,6 +169,7 @@ export class DeniedClients {
       addresses: new DistinctCounter(CLIENT_ADDRESSES),
       label: undefined,
       row: undefined,
+      rowMs: 0,
     }
     this.#clients.set(key, client)
     if (known === undefined) this.#pool.added(nowMs)
@@ -163,6 +177,8 @@ export class DeniedClients {
   }
 
   #forget(nowMs: number): void {
+    if (Math.abs(nowMs - this.#forgotMs) < ROW_MS) return
+    this.#forgotMs = nowMs
     for (const [key, { lastMs }] of this.#clients) {
       if (nowMs - lastMs < FORGOTTEN_MS) continue
       this.#clients.delete(key)
@@ -185,7 +201,10 @@ function advanceRate(client: Client, nowMs: number): void {
   client.spanMs += passed * RATE_SPAN_MS
 }
 
+/** While a client is not denied, only its rate changes: by steps, so that its row stays the same for a while. */
 function rowOf(client: Client, nowMs: number): DeniedRow {
+  if (client.row !== undefined && Math.abs(nowMs - client.rowMs) < ROW_MS) return client.row
+  client.rowMs = nowMs
   advanceRate(client, nowMs)
   const sinceMs = Math.max(client.firstMs, client.spanMs - RATE_SPAN_MS)
   const seconds = Math.max(1, (nowMs - sinceMs) / 1000)

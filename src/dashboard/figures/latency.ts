@@ -42,6 +42,7 @@ export class Latency {
 
 /** Adds calls up. */
 export function addCalls(a: Calls, b: Calls): Calls {
+  if (b.calls === 0) return { calls: a.calls, failures: a.failures, latency: a.latency }
   return {
     calls: a.calls + b.calls,
     failures: a.failures + b.failures,

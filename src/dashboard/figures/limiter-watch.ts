@@ -87,8 +87,8 @@ export class LimiterWatch implements Watched {
     if (!isMemoryStore(inspection.store)) subscribe('headgate:store', this.#measure)
   }
 
-  /** Returns what the limiter did so far, with at most `most` of its denied clients. */
-  report(most = MAX_REPORTED): LimiterReport {
+  /** Returns what the limiter did so far, with at most `most` of its denied clients, and `near` of those near a limit. */
+  report(most = MAX_REPORTED, near = MAX_NEAR): LimiterReport {
     const nowMs = this.#now()
     const candidate = this.limiter.candidateReport()
     const candidateClients = this.inspection.candidateClients()
@@ -99,7 +99,7 @@ export class LimiterWatch implements Watched {
       sinceMs: this.#sinceMs,
       traffic: this.#traffic.report(nowMs),
       limits: this.#limits.rows(nowMs),
-      near: this.#near.nearest(nowMs, MAX_NEAR),
+      near: this.#near.nearest(nowMs, near),
       ...(run && { run }),
       denials: this.#denials.figures(nowMs),
       denied: this.denied(most),

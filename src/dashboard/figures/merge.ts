@@ -25,40 +25,54 @@ import {
 /** The most denied clients of all processes together. */
 const MAX_DENIED = 1000
 
+type Reports = readonly [LimiterReport, ...LimiterReport[]]
+
 /** Adds up what processes report of one limiter; the first report is that of this process. */
-export function mergeReports(reports: readonly [LimiterReport, ...LimiterReport[]]): LimiterReport {
-  const [own] = reports
-  if (reports.length === 1) return own
+export function mergeReports(reports: Reports): LimiterReport {
+  if (reports.length === 1) return reports[0]
+  const near = oneOfEach(nearestFirst(reports.flatMap((report) => report.near))).slice(0, MAX_NEAR)
+  return { ...mergeBriefly(reports, MAX_DENIED), near, ...mergeAllCandidates(reports) }
+}
+
+/** Adds up what findings are made from: of each report, at most `most` denied clients, and no candidate. */
+export function mergeBriefly(reports: Reports, most: number): LimiterReport {
+  const [own, ...others] = reports
   const run = joinRuns(reports.flatMap((report) => report.run ?? []))
   return {
     name: own.name,
     mode: own.mode,
     sinceMs: Math.min(...reports.map(({ sinceMs }) => sinceMs)),
-    traffic: reports.map(({ traffic }) => traffic).reduce(addTraffic),
+    traffic: addTraffic(
+      reports.map(({ traffic }) => traffic),
+      own.traffic,
+    ),
     limits: mergeLimits(reports.flatMap(({ limits }) => limits)),
-    near: oneOfEach(nearestFirst(reports.flatMap(({ near }) => near))).slice(0, MAX_NEAR),
+    near: [],
     ...(run && { run }),
-    denials: mergeDenials(reports.map(({ denials }) => denials)),
-    denied: mergeDenied(reports.flatMap(({ denied }) => denied)),
+    denials: mergeDenials([own.denials, ...others.map(({ denials }) => denials)]),
+    denied: mergeDenied(reports.flatMap(({ denied }) => denied.slice(0, most))),
     store: reports.map(({ store }) => store).reduce(mergeStores),
-    ...mergeAllCandidates(reports),
   }
 }
 
 /** Adds traffic up slot by slot, for the slots of the first report. */
-function addTraffic(a: TrafficReport, b: TrafficReport): TrafficReport {
-  const shift = a.lastSlot - b.lastSlot
-  const add = (own: readonly number[], other: readonly number[]) =>
-    own.map((count, i) => count + (other[i + shift] ?? 0))
-  return {
-    lastSlot: a.lastSlot,
-    allowed: add(a.allowed, b.allowed),
-    denied: add(a.denied, b.denied),
-    perSecond: {
-      allowed: a.perSecond.allowed + b.perSecond.allowed,
-      denied: a.perSecond.denied + b.perSecond.denied,
-    },
+function addTraffic(all: readonly TrafficReport[], own: TrafficReport): TrafficReport {
+  const allowed = own.allowed.map(() => 0)
+  const denied = own.denied.map(() => 0)
+  const perSecond = { allowed: 0, denied: 0 }
+  for (const traffic of all) {
+    const shift = own.lastSlot - traffic.lastSlot
+    addShifted(allowed, traffic.allowed, shift)
+    addShifted(denied, traffic.denied, shift)
+    perSecond.allowed += traffic.perSecond.allowed
+    perSecond.denied += traffic.perSecond.denied
   }
+  return { lastSlot: own.lastSlot, allowed, denied, perSecond }
+}
+
+function addShifted(sums: number[], counts: readonly number[], shift: number): void {
+  for (let i = Math.max(0, -shift); i < sums.length && i + shift < counts.length; i++)
+    sums[i] = (sums[i] ?? 0) + (counts[i + shift] ?? 0)
 }
 
 function mergeLimits(limits: readonly LimitRow[]): LimitRow[] {

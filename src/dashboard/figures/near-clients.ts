@@ -37,8 +37,17 @@ export class NearClients {
 
   /** Returns those nearest to a limit, at most `most`. */
   nearest(nowMs: number, most: number): readonly NearClient[] {
-    for (const [key, { untilMs }] of this.#clients) if (untilMs <= nowMs) this.#clients.delete(key)
-    const nearest = nearestFirst([...this.#clients.values()]).slice(0, most)
+    if (most === 0) return []
+    const candidates: Remembered[] = []
+    let farthest = Number.POSITIVE_INFINITY
+    for (const [key, client] of this.#clients) {
+      if (client.untilMs <= nowMs) this.#clients.delete(key)
+      else if (shareLeft(client) < farthest) candidates.push(client)
+      if (candidates.length < 2 * most) continue
+      candidates.splice(0, candidates.length, ...nearestFirst(candidates).slice(0, most))
+      farthest = Math.max(...candidates.map(shareLeft))
+    }
+    const nearest = nearestFirst(candidates).slice(0, most)
     return nearest.map(({ untilMs, ...client }) => ({ ...client, identity: shownIdentity(client.identity) }))
   }
 
@@ -50,5 +59,9 @@ export class NearClients {
 
 /** Sorts clients by the share of a limit that they have left. */
 export function nearestFirst<Client extends NearClient>(clients: readonly Client[]): Client[] {
-  return [...clients].sort((a, b) => a.remaining / a.limit - b.remaining / b.limit)
+  return [...clients].sort((a, b) => shareLeft(a) - shareLeft(b))
+}
+
+function shareLeft({ remaining, limit }: NearClient): number {
+  return remaining / limit
 }

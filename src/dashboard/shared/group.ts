@@ -5,7 +5,7 @@ import { boundedCalls } from './bounded-calls.js'
 import { type EventLog, eventLog } from './event-log.js'
 import { FIGURES_MS, Fleet, type Member } from './fleet.js'
 import { type LimiterHistory, limiterHistory } from './limiter-history.js'
-import { headerText, type ProcessHeader, processText } from './process-document.js'
+import { headerText, type ProcessHeader, ProcessWriter } from './process-document.js'
 import { goneEvent, processEvent } from './process-events.js'
 import { processesKey, processSlots, type Slot } from './process-slots.js'
 import { ForeignDocumentError } from './shared-document.js'
@@ -21,7 +21,11 @@ const FEW_PROCESSES = 50
 /** The denied clients that all processes report together, and one process: at least, and at most. */
 const ALL_CLIENTS = 50_000
 const MIN_CLIENTS = 50
-const MAX_CLIENTS = 1000
+const MAX_CLIENTS = 400
+/** The clients near a limit that a process reports of all limiters, and of one: at least, and at most. */
+const ALL_NEAR = 400
+const MIN_NEAR = 2
+const MAX_NEAR = 20
 /** How often someone looks for processes that have vanished, while no page is open. */
 const SCAN_MS = 20_000
 /** Of how many processes. With more, each looks less often. */
@@ -49,6 +53,7 @@ export class Group {
   readonly #now: () => number
   readonly #header: Omit<ProcessHeader, 'atMs' | 'everyMs'>
   readonly #fleet = new Fleet()
+  readonly #writer = new ProcessWriter()
   readonly #slots
   readonly #mark
   readonly #reads
@@ -152,7 +157,7 @@ export class Group {
 
   async #publish(closed: { readonly closedAtMs?: number } = {}): Promise<void> {
     const header = { ...this.#header, atMs: this.#now(), everyMs: this.#everyMs(), ...closed }
-    await this.#slots.write(header, processText(header, this.#reports()))
+    await this.#slots.write(header, this.#writer.text(header, this.#reports()))
     this.#publishedMs = header.atMs
     if (this.#hasReported) return
     this.#hasReported = true
@@ -176,7 +181,8 @@ export class Group {
     const { watches } = this.options
     const lengths = watches.map(({ deniedCount }) => deniedCount)
     const shares = sharesOf(lengths, Math.min(MAX_CLIENTS, Math.max(MIN_CLIENTS, places)))
-    return watches.map((watch, i) => watch.report(shares[i]))
+    const near = Math.min(MAX_NEAR, Math.max(MIN_NEAR, Math.floor(ALL_NEAR / watches.length)))
+    return watches.map((watch, i) => watch.report(shares[i], near))
   }
 
   async #scan(): Promise<void> {

@@ -1,6 +1,7 @@
 import { type Fields, fieldsOf } from '../../util/values.js'
 import type { LimiterReport } from '../figures/report.js'
-import { reportAsJson, reportInJson } from './report-codec.js'
+import { ReportReader } from './report-reader.js'
+import { ReportWriter } from './report-writer.js'
 import { FORMAT, fieldsInText, MAX_TEXT } from './shared-document.js'
 import type { ProcessIdentity } from './this-process.js'
 
@@ -10,10 +11,6 @@ const MAX_LIMITERS = 1000
 const MAX_FIELD_LENGTH = 200
 /** So many limiters that deny have their longest lists in full. With more, each has a share of them. */
 const FULL_LISTS = 20
-/** The clients near a limit of all limiters, and of one: at least, and at most. */
-const ALL_NEAR = 400
-const MIN_NEAR = 2
-const MAX_NEAR = 20
 /** What is tried until the text is short enough: the part of that share. */
 const SHARES = [1, 0.3, 0.1, 0]
 
@@ -36,40 +33,44 @@ export interface ProcessDocument {
   readonly limiters?: readonly LimiterReport[]
 }
 
-/** Returns the text of a document, which every store can hold. */
-export function processText(header: ProcessHeader, limiters: readonly LimiterReport[]): string {
-  const denying = limiters.filter(({ denials }) => denials.denied > 0).length
-  const most = Math.min(1, FULL_LISTS / Math.max(1, denying))
-  const nearest = Math.min(MAX_NEAR, Math.max(MIN_NEAR, Math.floor(ALL_NEAR / Math.max(1, limiters.length))))
-  for (const part of SHARES) {
-    const share = most * part
-    const text = JSON.stringify({
-      headgate: FORMAT,
-      header,
-      limiters: limiters.map((report) => {
+/** Writes the documents of one process. */
+export class ProcessWriter {
+  readonly #reports = new ReportWriter()
+
+  /** Returns the text of a document, which every store can hold. */
+  text(header: ProcessHeader, limiters: readonly LimiterReport[]): string {
+    const denying = limiters.filter(({ denials }) => denials.denied > 0).length
+    const most = Math.min(1, FULL_LISTS / Math.max(1, denying))
+    for (const part of SHARES) {
+      const lines = limiters.map((report) => {
         const denied = report.denied.slice(0, Math.round(report.denied.length * part))
-        return reportAsJson({ ...report, denied, near: report.near.slice(0, nearest) }, share)
-      }),
-    })
-    if (text.length <= MAX_TEXT) return text
+        return this.#reports.lines({ ...report, denied }, most * part)
+      })
+      const text = [headerText(header), ...lines].join('\n')
+      if (text.length <= MAX_TEXT) return text
+    }
+    return headerText(header)
   }
-  return headerText(header)
 }
 
 /** Returns the text of a document without figures. */
 export function headerText(header: ProcessHeader): string {
-  return JSON.stringify({ headgate: FORMAT, header, limiters: [] })
+  return JSON.stringify({ headgate: FORMAT, header })
 }
 
-/** Returns the document in a text; `undefined` if not even its header can be read. */
-export function parseProcess(text: string): ProcessDocument | undefined {
-  const fields = fieldsInText(text)
-  const header = headerIn(fieldsOf(fields?.header))
-  if (fields === undefined || header === undefined) return undefined
-  const { limiters } = fields
-  if (fields.headgate !== FORMAT || !Array.isArray(limiters)) return { header }
-  const reports = limiters.slice(0, MAX_LIMITERS).map(reportInJson)
-  return { header, limiters: reports.filter((report) => report !== undefined) }
+/** Reads the documents of one process. */
+export class ProcessReader {
+  readonly #reports = new ReportReader()
+
+  /** Returns the document in a text; `undefined` if not even its header can be read. */
+  read(text: string): ProcessDocument | undefined {
+    const [first, ...lines] = text.split('\n')
+    const fields = fieldsInText(first)
+    const header = headerIn(fieldsOf(fields?.header))
+    if (fields === undefined || header === undefined) return undefined
+    if (fields.headgate !== FORMAT) return { header }
+    return { header, limiters: this.#reports.read(lines, MAX_LIMITERS) }
+  }
 }
 
 function headerIn(fields: Fields): ProcessHeader | undefined {

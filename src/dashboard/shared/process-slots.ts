@@ -1,5 +1,5 @@
 import type { Documents } from '../../stores/documents.js'
-import { type ProcessDocument, type ProcessHeader, parseProcess } from './process-document.js'
+import { type ProcessDocument, type ProcessHeader, ProcessReader } from './process-document.js'
 
 /** Returns what the keys of the slots start with. */
 export function processesKey(prefix: string): string {
@@ -16,6 +16,8 @@ export interface Slot {
   readonly version: string
   /** Absent if the slot is empty, or holds something else. */
   readonly document: ProcessDocument | undefined
+  /** What reads it. It knows what the last document had. */
+  readonly reader: ProcessReader
   /** Whether the slot holds nothing that dashboards have written. It stays as it is. */
   readonly isForeign: boolean
 }
@@ -53,8 +55,9 @@ export function processSlots(
     for (const [i, index] of indexes.entries()) {
       const { version, text, damage } = found[i] ?? {}
       if (version === undefined) slots[index] = undefined
-      else if (damage !== undefined) slots[index] = { version, document: undefined, isForeign: true }
-      else if (text !== undefined) slots[index] = slotOf(version, text)
+      else if (damage !== undefined)
+        slots[index] = { version, document: undefined, isForeign: true, reader: new ProcessReader() }
+      else if (text !== undefined) slots[index] = slotOf(version, text, slots[index]?.reader)
     }
     return indexes.some((index) => slots[index] !== undefined)
   }
@@ -104,10 +107,10 @@ export function processSlots(
   return { write, read, replace }
 }
 
-function slotOf(version: string, text: string): Slot {
-  if (text === '') return { version, document: undefined, isForeign: false }
-  const document = parseProcess(text)
-  return { version, document, isForeign: document === undefined }
+function slotOf(version: string, text: string, reader = new ProcessReader()): Slot {
+  if (text === '') return { version, document: undefined, isForeign: false, reader }
+  const document = reader.read(text)
+  return { version, document, isForeign: document === undefined, reader }
 }
 
 function isSame(slot: Slot | undefined, { id, dashboard }: ProcessHeader): boolean {

@@ -1,6 +1,25 @@
 import { BREAKER_STATES } from '../../pipe/breaker-state.js'
 import { isObject } from '../../util/values.js'
-import type { LimiterReport } from '../figures/report.js'
+import type { Counts } from '../figures/counts.js'
+import type { DenialFigures, DeniedRow, LimiterReport, NearClient } from '../figures/report.js'
+
+/** What changes all the time in a report: of its traffic, the slot that is not over. */
+export type NowLine = Omit<
+  LimiterReport,
+  'traffic' | 'near' | 'denials' | 'denied' | 'candidate' | 'candidateClients'
+> & {
+  readonly traffic: {
+    readonly lastSlot: number
+    readonly allowed: number
+    readonly denied: number
+    readonly perSecond: LimiterReport['traffic']['perSecond']
+  }
+}
+
+/** What denials have in common, without the samples of names. */
+export type DenialLine = Pick<DenialFigures, 'denied' | 'routes'> & { readonly networks: Counts }
+
+export type CandidateLine = Required<Pick<LimiterReport, 'candidate' | 'candidateClients'>>
 
 /** The longest list of a report that is read. */
 const MAX_LISTED = 1000
@@ -35,11 +54,6 @@ function object(fields: Readonly<Record<string, Validator>>): Validator {
   return (value) => isObject(value) && checks.every(([name, check]) => check(value[name]))
 }
 
-/** Returns whether a value is a report, once its counts and samples are decoded. */
-export function isReport(value: unknown): value is LimiterReport {
-  return hasReportFields(value)
-}
-
 const isCandidateLimit = object({
   name: isText,
   denied: isCount,
@@ -48,14 +62,14 @@ const isCandidateLimit = object({
   mostDenied: listOf(object({ identity: isText, denied: isCount })),
 })
 
-const hasReportFields = object({
+const hasNowFields = object({
   name: isText,
   mode: isMode,
   sinceMs: isCount,
   traffic: object({
     lastSlot: isCount,
-    allowed: isPresent,
-    denied: isPresent,
+    allowed: isCount,
+    denied: isCount,
     perSecond: object({ allowed: isRate, denied: isRate }),
   }),
   limits: listOf(
@@ -70,30 +84,7 @@ const hasReportFields = object({
       peak: isCount,
     }),
   ),
-  near: listOf(
-    object({ limitName: isText, identity: isText, limit: isCount, remaining: isCount, isLocal: isFlag }),
-  ),
   run: optional(object({ sinceMs: isCount, lastMs: isCount, blockedMs: optional(isCount) })),
-  denials: object({
-    denied: isCount,
-    clients: isSample,
-    addresses: isSample,
-    routes: isCounts,
-    networks: listOf(object({ network: isText, denied: isCount, addresses: isSample })),
-  }),
-  denied: listOf(
-    object({
-      limitName: isText,
-      identity: isText,
-      denied: isCount,
-      perSecond: isRate,
-      firstMs: isCount,
-      lastMs: isCount,
-      routes: isCounts,
-      networks: isCounts,
-      addresses: isSample,
-    }),
-  ),
   store: object({
     name: isText,
     state: (value) => BREAKER_STATES.some((state) => state === value),
@@ -112,24 +103,48 @@ const hasReportFields = object({
       }),
     ),
   }),
-  candidate: optional(
-    object({
-      sinceMs: isCount,
-      requests: isCount,
-      clients: isCount,
-      denied: isCount,
-      deniedClients: isCount,
-      newlyDenied: isCount,
-      newlyAllowed: isCount,
-      failed: isCount,
-      limits: listOf(isCandidateLimit),
-    }),
-  ),
-  candidateClients: optional(
-    object({
-      clients: listOf(isCount),
-      deniedClients: listOf(isCount),
-      limits: listOf(listOf(isCount)),
-    }),
-  ),
 })
+
+const hasNearFields = listOf(
+  object({ limitName: isText, identity: isText, limit: isCount, remaining: isCount, isLocal: isFlag }),
+)
+
+const hasDenialFields = object({ denied: isCount, routes: isCounts, networks: isCounts })
+
+const hasClientFields = object({
+  limitName: isText,
+  identity: isText,
+  denied: isCount,
+  perSecond: isRate,
+  firstMs: isCount,
+  lastMs: isCount,
+  routes: isCounts,
+  networks: isCounts,
+  addresses: isSample,
+})
+
+const hasCandidateFields = object({
+  candidate: object({
+    sinceMs: isCount,
+    requests: isCount,
+    clients: isCount,
+    denied: isCount,
+    deniedClients: isCount,
+    newlyDenied: isCount,
+    newlyAllowed: isCount,
+    failed: isCount,
+    limits: listOf(isCandidateLimit),
+  }),
+  candidateClients: object({
+    clients: listOf(isCount),
+    deniedClients: listOf(isCount),
+    limits: listOf(listOf(isCount)),
+  }),
+})
+
+/** Each returns whether a value is what its line says, once counts and samples are decoded. */
+export const isNow = (value: unknown): value is NowLine => hasNowFields(value)
+export const isNear = (value: unknown): value is readonly NearClient[] => hasNearFields(value)
+export const isDenials = (value: unknown): value is DenialLine => hasDenialFields(value)
+export const isClient = (value: unknown): value is DeniedRow => hasClientFields(value)
+export const isCandidate = (value: unknown): value is CandidateLine => hasCandidateFields(value)

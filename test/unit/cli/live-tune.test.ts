@@ -8,7 +8,7 @@ import { isLive, parseLiveArguments } from '../../../src/cli/tune/live-arguments
 import { LimiterWatch } from '../../../src/dashboard/figures/limiter-watch.js'
 import { DEMAND_CODEC, demandKey, withDemands } from '../../../src/dashboard/shared/demand-document.js'
 import { eventLog } from '../../../src/dashboard/shared/event-log.js'
-import { processText } from '../../../src/dashboard/shared/process-document.js'
+import { ProcessWriter } from '../../../src/dashboard/shared/process-document.js'
 import { inspectionOf } from '../../../src/limiter/inspection.js'
 import { sharedTrials } from '../../../src/tuning/trial/shared-trials.js'
 import { DistinctCounter } from '../../../src/util/distinct-sample.js'
@@ -156,7 +156,7 @@ describe('proposals', () => {
       watch.stop()
       return watch.report()
     })
-    await documents.replace('hg:dashboard:processes/0', processText(header, reports), undefined)
+    await documents.replace('hg:dashboard:processes/0', new ProcessWriter().text(header, reports), undefined)
     const all = JSON.parse(await mustRun('tune', URL, '--json'))
     expect(all.limiters).toEqual([one.limiters[0], { limiter: 'login', proposals: [] }])
     expect(await mustRun('tune', URL)).toContain('limiter       login\nclients       not counted yet\n')

@@ -1,9 +1,11 @@
+import type { LimiterReport } from '../../../../src/dashboard/figures/report.js'
 import {
   headerText,
   type ProcessHeader,
-  parseProcess,
-  processText,
+  ProcessReader,
+  ProcessWriter,
 } from '../../../../src/dashboard/shared/process-document.js'
+import { LINES } from '../../../../src/dashboard/shared/report-lines.js'
 import { DistinctCounter, distinctIn } from '../../../../src/util/distinct-sample.js'
 import { deniedRow, reportOf, trafficOf } from '../figures/reports.js'
 
@@ -66,49 +68,78 @@ const header: ProcessHeader = {
   atMs: 2,
   everyMs: 2000,
 }
-const written = JSON.parse(processText(header, [report]))
+const textOf = (reports: readonly LimiterReport[]) => new ProcessWriter().text(header, reports)
+const parseProcess = (text: string) => new ProcessReader().read(text)
+const written = textOf([report])
+const [first = '', ...lines] = written.split('\n')
 
 /** A sample is equal to its hashes, whatever counted them. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
-const parsed = (value: unknown) => parseProcess(JSON.stringify(value))
 
 test('a document is read as it was written', () => {
-  expect(plain(parsed(written))).toEqual({ header, limiters: [plain(report)] })
-  expect(distinctIn(parsed(written)?.limiters?.[0]?.denied[0]?.addresses ?? addresses)).toBe(40)
+  expect(plain(parseProcess(written))).toEqual({ header, limiters: [plain(report)] })
+  expect(distinctIn(parseProcess(written)?.limiters?.[0]?.denied[0]?.addresses ?? addresses)).toBe(40)
   const { candidate: _, candidateClients: __, run: ___, ...without } = report
-  expect(plain(parseProcess(processText(header, [without])))).toEqual({ header, limiters: [plain(without)] })
-  expect(parsed({ ...written, later: true })).toEqual(parsed(written))
+  expect(plain(parseProcess(textOf([without])))).toEqual({ header, limiters: [plain(without)] })
   const closed = { ...header, closedAtMs: 9 }
   expect(parseProcess(headerText(closed))).toEqual({ header: closed, limiters: [] })
 })
 
+test('one reader reads the documents of a process as a new one does, whatever has changed', () => {
+  const [writer, reader] = [new ProcessWriter(), new ProcessReader()]
+  const reports = Array.from({ length: 3 }, (_, n) => ({ ...report, name: `limiter-${n}` }))
+  const steps: (readonly LimiterReport[])[] = [
+    reports,
+    reports,
+    reports.slice(1),
+    reports.map((each) => ({ ...each, denied: [deniedRow('bob', 7), ...each.denied] })),
+    reports.map((each) => ({ ...each, near: [], traffic: trafficOf(179_000_000, [1, 0, 4], [0, 2, 9]) })),
+    reports.map((each) => ({ ...each, traffic: trafficOf(179_000_001, [1, 0, 4, 1], [0, 2, 9, 0]) })),
+    [],
+    reports,
+  ]
+  for (const step of steps) {
+    const text = writer.text(header, step)
+    expect(plain(reader.read(text)?.limiters)).toEqual(plain(step))
+    expect(plain(parseProcess(text)?.limiters)).toEqual(plain(step))
+  }
+})
+
+test('what has not changed is not decoded again', () => {
+  const reader = new ProcessReader()
+  const rowsOf = (text: string) => reader.read(text)?.limiters?.[0]?.denied ?? []
+  const [ada] = rowsOf(written)
+  const changed = textOf([{ ...report, denied: [deniedRow('bob', 4), denied] }])
+  expect(rowsOf(changed)[1]).toBe(ada)
+})
+
 test('limiters may have any legal name, or one of Object', () => {
   const names = ['constructor', 'toString', 'a.b_c-d', 'A'.repeat(64), '__proto__', 'hasOwnProperty']
-  const text = processText(
-    header,
-    names.map((name) => reportOf({ name })),
-  )
+  const text = textOf(names.map((name) => reportOf({ name })))
   expect(parseProcess(text)?.limiters?.map(({ name }) => name)).toEqual(names)
 })
+
+const withHeader = (own: object) => JSON.stringify({ headgate: 1, header: { ...header, ...own } })
 
 test.each([
   ['no JSON', '{'],
   ['a text', '"a"'],
   ['null', 'null'],
   ['of another program', JSON.stringify({ header, limiters: [] })],
-  ['no header', JSON.stringify({ ...written, header: undefined })],
-  ['no id', JSON.stringify({ ...written, header: { ...header, id: 7 } })],
-  ['a long host', JSON.stringify({ ...written, header: { ...header, host: 'x'.repeat(201) } })],
-  ['no time', JSON.stringify({ ...written, header: { ...header, atMs: 'now' } })],
-  ['an endless time', JSON.stringify({ ...written, header }).replace('"atMs":2', '"atMs":1e999')],
-  ['a negative time', JSON.stringify({ ...written, header: { ...header, atMs: -1 } })],
+  ['no header', JSON.stringify({ headgate: 1 })],
+  ['no id', withHeader({ id: 7 })],
+  ['a long host', withHeader({ host: 'x'.repeat(201) })],
+  ['no time', withHeader({ atMs: 'now' })],
+  ['an endless time', withHeader({}).replace('"atMs":2', '"atMs":1e999')],
+  ['a negative time', withHeader({ atMs: -1 })],
 ])('what is or has %s is no document', (_, text) => {
   expect(parseProcess(text)).toBeUndefined()
+  expect(parseProcess([text, ...lines].join('\n'))).toBeUndefined()
 })
 
 test('of a document in a later format, the header is read', () => {
-  expect(parsed({ ...written, headgate: 2 })).toEqual({ header })
-  expect(parsed({ ...written, limiters: {} })).toEqual({ header })
+  const later = [first.replace('"headgate":1', '"headgate":2'), ...lines].join('\n')
+  expect(parseProcess(later)).toEqual({ header })
 })
 
 /** Returns an object at some path with another value there. */
@@ -119,72 +150,93 @@ function withValue(object: object, path: readonly (string | number)[], value: un
   return fields
 }
 
-const COUNTS = [
-  'traffic.lastSlot',
-  'sinceMs',
-  'run.sinceMs',
-  'denials.denied',
-  'denials.routes.0.1',
-  'denials.networks.0.denied',
-  'denied.0.firstMs',
-  'denied.0.lastMs',
-  'denied.0.networks.0.1',
-  ...['limit', 'allowed', 'denied', 'peak'].map((name) => `limits.0.${name}`),
-  'near.0.limit',
-  'near.0.remaining',
-  'denied.0.denied',
-  'store.calls',
-  'store.failures',
-  ...[
-    'sinceMs',
-    'requests',
-    'clients',
-    'denied',
-    'deniedClients',
-    'newlyDenied',
-    'newlyAllowed',
-    'failed',
-  ].map((name) => `candidate.${name}`),
-  ...['denied', 'excessUnits', 'deniedClients', 'mostDenied.0.denied'].map(
-    (name) => `candidate.limits.0.${name}`,
+/** Returns the document with another value in one of its lines. */
+function wrong(kind: keyof typeof LINES, path: string, value: unknown): string[] {
+  return lines.map((line) => {
+    if (!line.startsWith(LINES[kind])) return line
+    const content = JSON.parse(line.slice(1))
+    return LINES[kind] + JSON.stringify(path === '' ? value : withValue(content, path.split('.'), value))
+  })
+}
+
+type Place = readonly [kind: keyof typeof LINES, path: string]
+
+const COUNTS: readonly Place[] = [
+  ...['traffic.lastSlot', 'traffic.allowed', 'traffic.denied', 'sinceMs', 'run.sinceMs'].map(
+    (path): Place => ['now', path],
   ),
+  ...['limit', 'allowed', 'denied', 'peak'].map((name): Place => ['now', `limits.0.${name}`]),
+  ...['calls', 'failures'].map((name): Place => ['now', `store.${name}`]),
+  ...['0.limit', '0.remaining'].map((path): Place => ['near', path]),
+  ...['denied', 'routes.0.1', 'networks.0.1'].map((path): Place => ['denials', path]),
+  ...['denied', 'firstMs', 'lastMs', 'networks.0.1'].map((path): Place => ['client', path]),
+  ...[
+    ...['sinceMs', 'requests', 'clients', 'denied', 'deniedClients', 'newlyDenied', 'newlyAllowed', 'failed'],
+    ...['denied', 'excessUnits', 'deniedClients', 'mostDenied.0.denied'].map((name) => `limits.0.${name}`),
+  ].map((path): Place => ['candidate', `candidate.${path}`]),
 ]
-const TEXTS = [
-  ...['limits.0.name', 'limits.0.kind', 'near.0.limitName', 'near.0.identity', 'denied.0.limitName'],
-  ...['denied.0.identity', 'candidate.limits.0.name', 'candidate.limits.0.mostDenied.0.identity'],
+const TEXTS: readonly Place[] = [
+  ...['name', 'limits.0.name', 'limits.0.kind'].map((path): Place => ['now', path]),
+  ...['0.limitName', '0.identity'].map((path): Place => ['near', path]),
+  ...['limitName', 'identity'].map((path): Place => ['client', path]),
+  ...['name', 'mostDenied.0.identity'].map((path): Place => ['candidate', `candidate.limits.0.${path}`]),
 ]
 
-test.each<readonly [path: string, value: unknown]>([
-  ...COUNTS.flatMap((path) => [[path, '1'] as const, [path, -1] as const, [path, 2 ** 60] as const]),
-  ...TEXTS.map((path) => [path, 7] as const),
-  ['store.state', '__proto__'],
-  ['mode', 'other'],
-  ['denied.0.perSecond', null],
-  ['denied.0.addresses', [0, 2, 1]],
-  ['denials.clients', [0, -1]],
-  ['denials.networks.0.addresses', 'x'],
-  ['denied.0', null],
-  ['limits.0.windowMs', 'never'],
-  ['limits.0.windowMs', undefined],
-  ...['traffic', 'limits', 'near', 'denied', 'store', 'store.latency', 'candidate.limits'].map(
-    (path) => [path, null] as const,
+test.each<readonly [...Place, value: unknown]>([
+  ...COUNTS.flatMap((place) => [-1, '1', 2 ** 60].map((value) => [...place, value] as const)),
+  ...TEXTS.map((place) => [...place, 7] as const),
+  ...(['now', 'past', 'near', 'denials', 'samples', 'client', 'candidate'] as const).flatMap((kind) =>
+    [null, 'x', {}, [[]]].map((value) => [kind, '', value] as const),
   ),
-  ['traffic.allowed', '1,2'],
-  ['traffic.denied', ','.repeat(90)],
-  ['traffic.denied', `${','.repeat(88)}-1`],
-  ['store.latency', `${','.repeat(40)}x`],
-  ['traffic.perSecond', { allowed: '1', denied: 0 }],
-  ['candidate', null],
-])('a report whose %s is %j is left out, and the others are read', (path, value) => {
-  const [wrong] = [withValue(written.limiters[0], path.split('.'), value)]
-  expect(parsed({ ...written, limiters: [wrong, written.limiters[0]] })).toEqual(parsed(written))
+  ['now', 'store.state', '__proto__'],
+  ['now', 'mode', 'other'],
+  ['now', 'limits.0.windowMs', 'never'],
+  ['now', 'limits.0.windowMs', undefined],
+  ...['traffic', 'limits', 'store', 'store.latency'].map((path) => ['now', path, null] as const),
+  ['now', 'store.latency', `${','.repeat(40)}x`],
+  ['now', 'traffic.perSecond', { allowed: '1', denied: 0 }],
+  ['past', '0', '1,2'],
+  ['past', '1', ','.repeat(89)],
+  ['past', '1', `${','.repeat(87)}-1`],
+  ['client', 'perSecond', null],
+  ['client', 'addresses', 'AAAA'],
+  ['client', 'addresses', Buffer.from(Uint32Array.from([0, 2, 1]).buffer).toString('base64')],
+  ['samples', '0', ''],
+  ['samples', '', []],
+  ['samples', '', Array(2).fill('AAAAAA==')],
+  ['samples', '', Array(4).fill('AAAAAA==')],
+  ['candidate', 'candidate', null],
+  ['candidate', 'candidateClients.limits', null],
+])('a report whose line %s has at %j %j is left out, and the others are read', (kind, path, value) => {
+  const other = lines.map((line) => line.replace('"name":"api","mode"', '"name":"other","mode"'))
+  const text = [first, ...other, ...wrong(kind, path, value), ...other].join('\n')
+  expect(parseProcess(text)?.limiters?.map(({ name }) => name)).toEqual(['other', 'other'])
+})
+
+test.each([
+  ['a line of an unknown kind', (text: string) => `${text}\n%1`],
+  ['an empty line', (text: string) => `${text}\n`],
+  ['no past', (text: string) => text.replace(/\n<.*/, '')],
+  ['no samples', (text: string) => text.replace(/\n#.*/, '')],
+])('a report with %s is left out', (_, change) => {
+  expect(parseProcess(change(written))).toEqual({ header, limiters: [] })
+})
+
+test('lines before the first report are left out', () => {
+  expect(parseProcess([first, 'x', ...lines.slice(1)].join('\n'))).toEqual({ header, limiters: [] })
 })
 
 test('lists of a report are read up to 1,000 entries', () => {
   const read = (length: number) =>
-    parsed({ ...written, limiters: [{ ...written.limiters[0], near: Array(length).fill(near) }] })?.limiters
-  expect(read(1000)?.[0]?.near).toHaveLength(1000)
-  expect(read(1001)).toEqual([])
+    parseProcess([first, ...wrong('near', '', Array(length).fill(near))].join('\n'))
+  expect(read(1000)?.limiters?.[0]?.near).toHaveLength(1000)
+  expect(read(1001)?.limiters).toEqual([])
+  const clients = (length: number) =>
+    parseProcess(
+      [written, ...Array(length).fill(lines.find((line) => line.startsWith(LINES.client)))].join('\n'),
+    )
+  expect(clients(999)?.limiters?.[0]?.denied).toHaveLength(1000)
+  expect(clients(1000)?.limiters).toEqual([])
 })
 
 test('a document fits into every store, with 200 limiters that are all attacked', () => {
@@ -192,7 +244,7 @@ test('a document fits into every store, with 200 limiters that are all attacked'
     const attacked = Array.from({ length: 1000 }, (_, i) => ({ ...denied, identity: `client-${i}` }))
     return { ...report, name: `limiter-${n}`, denied: attacked, limits: Array(64).fill(limit) }
   })
-  const text = processText(header, many)
+  const text = textOf(many)
   expect(text.length).toBeLessThan(900_000)
   expect(parseProcess(text)?.limiters).toHaveLength(200)
 })

@@ -1,0 +1,112 @@
+import { type DistinctSample, mergeSamples } from '../../util/distinct-sample.js'
+import { LISTED_NETWORKS, NETWORK_ADDRESSES } from '../figures/denials.js'
+import { CLIENT_ADDRESSES } from '../figures/denied-clients.js'
+import type { DenialFigures, DeniedRow, LimiterReport, TrafficReport } from '../figures/report.js'
+import { countText } from './count-text.js'
+import { LINES } from './report-lines.js'
+import { sampleText } from './sample-text.js'
+
+/** The most distinct names in a sample of a document. */
+const MAX_SAMPLE = 1000
+/** How many of the clients of a limiter have all their addresses in a document, and how many others have. */
+const EXACT_CLIENTS = 10
+const FEW_ADDRESSES = 32
+/** How many networks have all their addresses: as many as a finding names. */
+const EXACT_NETWORKS = 3
+/** How many networks and limits of a limiter there are at least. */
+const MIN_NETWORKS = 4
+const MIN_LIMITS = 8
+/** Below this share, candidates are left out, whose lists are long. */
+const MIN_CANDIDATE_SHARE = 0.05
+
+/** A text, and the share of the longest lists that it has. */
+interface Written {
+  readonly share: number
+  readonly text: string
+}
+
+/** Writes reports as lines. What stays the same from one report to the next is encoded once. */
+export class ReportWriter {
+  readonly #past = new Map<string, { readonly lastSlot: number; readonly line: string }>()
+  readonly #denials = new WeakMap<DenialFigures, Written>()
+  readonly #clients = new WeakMap<DeniedRow, Written>()
+
+  /** Returns the lines of a report. `share` is the share of the longest lists that it has, from 0 to 1. */
+  lines(report: LimiterReport, share: number): string {
+    const { denied, near, denials, candidate, candidateClients } = report
+    const lines = [nowLine(report, share), this.#pastLine(report)]
+    if (near.length > 0) lines.push(LINES.near + JSON.stringify(near))
+    if (denials.denied > 0) lines.push(this.#denialLines(denials, share))
+    for (const [i, client] of denied.entries()) lines.push(this.#clientLine(client, share, i))
+    if (share > MIN_CANDIDATE_SHARE && candidate && candidateClients)
+      lines.push(LINES.candidate + JSON.stringify({ candidate, candidateClients }))
+    return lines.join('\n')
+  }
+
+  /** Slots that are over do not change any more. */
+  #pastLine({ name, traffic }: LimiterReport): string {
+    const { lastSlot, allowed, denied } = traffic
+    const known = this.#past.get(name)
+    if (known?.lastSlot === lastSlot) return known.line
+    const text = (counts: readonly number[]) => countText(counts.slice(0, -1))
+    const line = LINES.past + JSON.stringify([text(allowed), text(denied)])
+    this.#past.set(name, { lastSlot, line })
+    return line
+  }
+
+  #denialLines(denials: DenialFigures, share: number): string {
+    const known = this.#denials.get(denials)
+    if (known?.share === share) return known.text
+    const listed = denials.networks.slice(0, Math.max(MIN_NETWORKS, LISTED_NETWORKS * share))
+    const counts = {
+      denied: denials.denied,
+      routes: denials.routes,
+      networks: listed.map(({ network, denied }) => [network, denied]),
+    }
+    const samples = [
+      sampled(denials.clients, MAX_SAMPLE * share),
+      sampled(denials.addresses, MAX_SAMPLE * share),
+      ...listed.map(({ addresses }, i) =>
+        sampled(addresses, share * (i < EXACT_NETWORKS ? NETWORK_ADDRESSES : FEW_ADDRESSES)),
+      ),
+    ]
+    const text = `${LINES.denials}${JSON.stringify(counts)}\n${LINES.samples}${JSON.stringify(samples)}`
+    this.#denials.set(denials, { share, text })
+    return text
+  }
+
+  #clientLine(client: DeniedRow, share: number, index: number): string {
+    const most = share * (index < EXACT_CLIENTS ? CLIENT_ADDRESSES : FEW_ADDRESSES)
+    const known = this.#clients.get(client)
+    if (known?.share === most) return known.text
+    const perSecond = Math.round(1000 * client.perSecond) / 1000
+    const text =
+      LINES.client + JSON.stringify({ ...client, perSecond, addresses: sampled(client.addresses, most) })
+    this.#clients.set(client, { share: most, text })
+    return text
+  }
+}
+
+/** What changes all the time. */
+function nowLine(report: LimiterReport, share: number): string {
+  const { near, denials, denied, candidate, candidateClients, ...figures } = report
+  const { traffic, limits, store } = figures
+  const { latency, ...calls } = store
+  return (
+    LINES.now +
+    JSON.stringify({
+      ...figures,
+      traffic: currentSlot(traffic),
+      limits: limits.slice(0, Math.max(MIN_LIMITS, Math.round(limits.length * share))),
+      store: { ...calls, latency: countText(latency) },
+    })
+  )
+}
+
+function currentSlot({ lastSlot, allowed, denied, perSecond }: TrafficReport) {
+  return { lastSlot, allowed: allowed.at(-1) ?? 0, denied: denied.at(-1) ?? 0, perSecond }
+}
+
+function sampled(sample: DistinctSample, most: number): string {
+  return sampleText(mergeSamples([sample], Math.max(1, Math.round(most))))
+}
