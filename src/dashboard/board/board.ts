@@ -12,8 +12,6 @@ import { type Tuning, tuningOf } from './tuning.js'
 
 /** How often a process looks whether there is anything to tell the others. */
 const TICK_MS = 2000
-/** With more limiters than this, pages get new figures as often as processes report, and not every second. */
-const FEW_LIMITERS = 50
 
 /** The figures of all limiters of a dashboard. */
 export interface Board extends PageFigures {
@@ -44,8 +42,6 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
 
   return {
     async refresh() {
-      const isFresh = latest !== undefined && Math.abs(now() - latest.atMs) < TICK_MS
-      if (watches.length > FEW_LIMITERS && isFresh) return
       for (const watch of watches) watch.probe()
       await Promise.all(groups.map((group) => group.refresh()))
       latest = read()

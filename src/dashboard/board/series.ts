@@ -1,14 +1,12 @@
 import type { LimiterReport } from '../figures/report.js'
 import type { Series } from '../figures/shown.js'
 import { SLOT_MS } from '../figures/traffic.js'
-import type { StepCounts } from '../shared/history-document.js'
-import { STEP_MS } from '../shared/steps.js'
+import { SLOTS_PER_STEP, STEP_MS, type StepCounts, stepsOf } from '../shared/steps.js'
 
 /** A process whose report is later than this is left out of the chart, since it may hang. */
 const MAX_LATE_SLOTS = 2
 /** The steps of 24 hours. */
 export const DAY_STEPS = 288
-const SLOTS_PER_STEP = STEP_MS / SLOT_MS
 
 /** Returns the whole steps of the last 15 minutes, as far as all living processes have reported them. */
 export function liveSeries({ traffic, sinceMs }: LimiterReport, reachedSlot: number): Series {
@@ -49,19 +47,8 @@ export function daySeries(
 
 /** Returns the steps that the last 15 minutes cover. */
 function liveSteps({ traffic, sinceMs }: LimiterReport): readonly StepCounts[] {
-  const { lastSlot, allowed, denied } = traffic
-  const firstSlot = lastSlot - allowed.length + 1
-  const first = Math.ceil(firstSlot / SLOTS_PER_STEP)
-  const last = Math.floor((lastSlot + 1) / SLOTS_PER_STEP)
-  const steps = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i)
-  return steps
-    .filter((step) => (step + 1) * STEP_MS > sinceMs)
-    .map((step) => {
-      const from = step * SLOTS_PER_STEP - firstSlot
-      const sum = (counts: readonly number[]) =>
-        counts.slice(from, from + SLOTS_PER_STEP).reduce((total, count) => total + count, 0)
-      return { step, allowed: sum(allowed), denied: sum(denied) }
-    })
+  const endStep = Math.floor((traffic.lastSlot + 1) / SLOTS_PER_STEP)
+  return stepsOf(traffic, endStep).filter(({ step }) => (step + 1) * STEP_MS > sinceMs)
 }
 
 /** Both may lack what a process has counted, so each count is at least the larger one. */

@@ -8,8 +8,8 @@ import { pastReport, shiftedReport } from './shifted-report.js'
 export const FIGURES_MS = CHART_SLOTS * SLOT_MS
 /** How long a process that has ended is listed. */
 export const LISTED_MS = 3_600_000
-/** A process has vanished that misses two reports, and is half as late again as a report may be. */
-const MISSED_REPORTS = 2.5
+/** A process has vanished whose next report is three quarters of its time late: after 3.5 s, while a page is open. */
+const MISSED_REPORTS = 1.75
 /** Clocks that differ by less are taken for equal. */
 const MAX_SKEW_MS = 30_000
 /** A document that was written longer ago than this, when it is first read, is of a process that has ended. */
@@ -43,9 +43,13 @@ export class Fleet {
   #seen = new Map<string, Seen>()
   #readMs = Number.NEGATIVE_INFINITY
 
-  /** Takes the slots of a store, as they were read. */
-  update(nowMs: number, slots: readonly (Slot | undefined)[]): void {
-    const passedMs = Math.max(0, Math.min(nowMs - this.#readMs, LISTED_MS))
+  /**
+   * Takes the slots of a store, as they were read. If more than `gapMs` have passed since the last time, the store or
+   * this process stood still: the silence of the others begins anew.
+   */
+  update(nowMs: number, slots: readonly (Slot | undefined)[], gapMs = LISTED_MS): void {
+    const sinceLastMs = nowMs - this.#readMs
+    const passedMs = sinceLastMs >= 0 && sinceLastMs <= gapMs ? sinceLastMs : undefined
     this.#readMs = nowMs
     const next = new Map<string, Seen>()
     for (const slot of slots) {
@@ -62,14 +66,15 @@ export class Fleet {
     return nowMs - lastSeenMs < withinMs
   }
 
-  /** Returns whether this process has itself seen another live, or ended recently, and then fall silent. */
+  /** Returns whether this process has itself seen another fall silent, and recently. */
   sawEnd({ header, lastSeenMs }: Member): boolean {
     const seen = this.#seen.get(keyOf(header))
-    return seen !== undefined && this.#readMs - lastSeenMs < FIGURES_MS && isSilent(seen)
+    if (seen === undefined || !isSilent(seen)) return false
+    return Number.isFinite(seen.silentMs) && this.#readMs - lastSeenMs < FIGURES_MS
   }
 
-  members(nowMs: number): readonly Member[] {
-    return Array.from(this.#seen.values(), (seen) => memberOf(seen, nowMs))
+  members(): readonly Member[] {
+    return Array.from(this.#seen.values(), memberOf)
   }
 }
 
@@ -78,7 +83,12 @@ function keyOf({ id, dashboard }: ProcessHeader): string {
 }
 
 /** Returns what is known of a process once its document was read again. */
-function seenNow(before: Seen | undefined, document: ProcessDocument, nowMs: number, passedMs: number): Seen {
+function seenNow(
+  before: Seen | undefined,
+  document: ProcessDocument,
+  nowMs: number,
+  passedMs: number | undefined,
+): Seen {
   if (before === undefined) return seenFirst(document, nowMs)
   if (before.document === document) return silent(before, passedMs)
   // Others drop the figures of a process that has ended.
@@ -91,17 +101,17 @@ function seenNow(before: Seen | undefined, document: ProcessDocument, nowMs: num
 
 /** A clock that is ahead shows at once, and one that is behind only once the document changes. */
 function seenFirst(document: ProcessDocument, nowMs: number): Seen {
-  const { atMs } = document.header
+  const { atMs, everyMs } = document.header
   const aheadMs = atMs - nowMs > MAX_SKEW_MS ? atMs - nowMs : 0
   const lastSeenMs = Math.min(nowMs, atMs)
-  return { document, silentMs: 0, lastSeenMs, aheadMs, reports: reportsOf(document, aheadMs) }
+  const silentMs = nowMs - atMs > STALE_MS + everyMs ? Number.POSITIVE_INFINITY : 0
+  return { document, silentMs, lastSeenMs, aheadMs, reports: reportsOf(document, aheadMs) }
 }
 
-/**
- * A read adds at most the time within which a report is due: if this process, or the store, stood still for
- * longer, the others may have reported once it went on.
- */
-function silent(seen: Seen, passedMs: number): Seen {
+/** A read adds at most the time within which a report is due. One that has ended stays so. */
+function silent(seen: Seen, passedMs: number | undefined): Seen {
+  if (isSilent(seen)) return seen
+  if (passedMs === undefined) return { ...seen, silentMs: 0 }
   return { ...seen, silentMs: seen.silentMs + Math.min(passedMs, seen.document.header.everyMs) }
 }
 
@@ -114,11 +124,10 @@ function isSilent({ document, silentMs }: Seen): boolean {
   return silentMs > MISSED_REPORTS * document.header.everyMs
 }
 
-function memberOf(seen: Seen, nowMs: number): Member {
+function memberOf(seen: Seen): Member {
   const { document, lastSeenMs, aheadMs, reports } = seen
   const { header } = document
-  const isGone = isSilent(seen) || nowMs - lastSeenMs > STALE_MS + header.everyMs
-  const state = header.closedAtMs !== undefined ? 'closed' : isGone ? 'gone' : 'alive'
+  const state = header.closedAtMs !== undefined ? 'closed' : isSilent(seen) ? 'gone' : 'alive'
   const shown = {
     ...header,
     startedAtMs: header.startedAtMs - aheadMs,

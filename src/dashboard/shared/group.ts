@@ -4,8 +4,9 @@ import type { LimiterReport } from '../figures/report.js'
 import { boundedCalls } from './bounded-calls.js'
 import { type EventLog, eventLog } from './event-log.js'
 import { FIGURES_MS, Fleet, type Member } from './fleet.js'
+import { LeftBehind } from './left-behind.js'
 import { type LimiterHistory, limiterHistory } from './limiter-history.js'
-import { headerText, type ProcessHeader, ProcessWriter } from './process-document.js'
+import { headerText, type ProcessDocument, type ProcessHeader, ProcessWriter } from './process-document.js'
 import { goneEvent, processEvent } from './process-events.js'
 import { processesKey, processSlots, type Slot } from './process-slots.js'
 import { ForeignDocumentError } from './shared-document.js'
@@ -16,6 +17,11 @@ import { watchedMark } from './watched.js'
 /** How often a process reports while a page is open anywhere, and otherwise. */
 const WATCHED_MS = 2000
 const UNWATCHED_MS = 10_000
+/**
+ * An open page reads what the others report every second. If more time has passed, the store or this process stood
+ * still, and the others may not have been able to report either.
+ */
+const REFRESH_GAP_MS = 2500
 /** With more processes than this, each reports less often, and fewer clients. */
 const FEW_PROCESSES = 50
 /** The denied clients that all processes report together, and one process: at least, and at most. */
@@ -53,6 +59,8 @@ export class Group {
   readonly #now: () => number
   readonly #header: Omit<ProcessHeader, 'atMs' | 'everyMs'>
   readonly #fleet = new Fleet()
+  readonly #left: LeftBehind
+  #documents: readonly ProcessDocument[] = []
   readonly #writer = new ProcessWriter()
   readonly #slots
   readonly #mark
@@ -69,6 +77,7 @@ export class Group {
     this.options = options
     this.#now = now
     this.#header = { ...process, dashboard }
+    this.#left = new LeftBehind(process.id)
     const isKept = (header: ProcessHeader) => this.#fleet.isKept(now(), header)
     this.#slots = processSlots(documents, processesKey(prefix), isKept)
     this.#mark = watchedMark(documents, prefix, process.id)
@@ -86,7 +95,7 @@ export class Group {
   /** The other dashboards that report, or have reported within an hour. Empty while they cannot be read. */
   members(): readonly Member[] {
     if (this.problem() !== undefined) return []
-    return this.#fleet.members(this.#now()).filter(({ header }) => !this.#isOwn(header))
+    return this.#fleet.members().filter(({ header }) => !this.#isOwn(header))
   }
 
   /** Why the figures are those of this process alone; `undefined` if they are not. */
@@ -103,10 +112,11 @@ export class Group {
   async tick(): Promise<void> {
     if (this.options.isShared) {
       await this.#reads.attempt(() => this.#mark.read(this.#now()))
-      if (this.#isScanDue()) await this.#reads.attempt(() => this.#scan())
+      if (this.#isScanDue()) await this.#reads.attempt(() => this.#scan(2 * this.#scanEveryMs()))
       if (this.#isReportDue()) await this.#writes.attempt(() => this.#publish())
     }
     await this.#remembering.attempt(() => this.#remember((history) => history.add(this.#now())))
+    await this.#remembering.attempt(() => this.#adoptLeft())
     await this.#logging.attempt(() => this.log.flush())
   }
 
@@ -114,7 +124,7 @@ export class Group {
   async refresh(): Promise<void> {
     if (this.options.isShared) {
       await this.#writes.attempt(() => this.#mark.renew(this.#now()))
-      await this.#reads.attempt(() => this.#scan())
+      await this.#reads.attempt(() => this.#scan(REFRESH_GAP_MS))
     }
     await this.#logging.attempt(() => this.log.read())
   }
@@ -134,7 +144,7 @@ export class Group {
 
   /** How many dashboards live, this one included. */
   #livingCount(): number {
-    const members = this.#fleet.members(this.#now())
+    const members = this.#fleet.members()
     return 1 + members.filter(({ header, state }) => state === 'alive' && !this.#isOwn(header)).length
   }
 
@@ -143,8 +153,9 @@ export class Group {
     return everyMs * Math.ceil(this.#livingCount() / FEW_PROCESSES)
   }
 
+  /** Ticks are not punctual: a report that is due in a moment is made now, and not a whole tick later. */
   #isReportDue(): boolean {
-    return Math.abs(this.#now() - this.#publishedMs) >= this.#everyMs()
+    return Math.abs(this.#now() - this.#publishedMs) >= this.#everyMs() - WATCHED_MS / 4
   }
 
   #scanEveryMs(): number {
@@ -165,15 +176,28 @@ export class Group {
   }
 
   /** Has each history do something. A document that is not ours stops none but its own. */
-  async #remember(run: (history: LimiterHistory) => Promise<void>): Promise<void> {
+  async #remember(run: (history: LimiterHistory, limiter: string) => Promise<void>): Promise<void> {
     let foreign: unknown
-    for (const history of this.histories.values()) {
-      await run(history).catch((error) => {
+    for (const [limiter, history] of this.histories) {
+      await run(history, limiter).catch((error) => {
         if (!(error instanceof ForeignDocumentError)) throw error
         foreign = error
       })
     }
     if (foreign !== undefined) throw foreign
+  }
+
+  /** Adds what processes that were killed had counted of steps that they could not add. */
+  async #adoptLeft(): Promise<void> {
+    for (const { header, limiters = [] } of this.#left.due(this.#now(), this.#documents)) {
+      let isDone = true
+      const adopt = async (history: LimiterHistory, name: string) => {
+        const report = limiters.find((each) => each.name === name)
+        if (report !== undefined && !(await history.adopt(header.id, report).catch(orForeign))) isDone = false
+      }
+      await this.#remember(adopt)
+      if (isDone) this.#left.adopted(header)
+    }
   }
 
   #reports(): readonly LimiterReport[] {
@@ -185,15 +209,19 @@ export class Group {
     return watches.map((watch, i) => watch.report(shares[i], near))
   }
 
-  async #scan(): Promise<void> {
+  /** Reads what the others have written. After a pause of more than `gapMs`, none of them counts as silent. */
+  async #scan(gapMs: number): Promise<void> {
     const slots = await this.#slots.read()
     const nowMs = this.#now()
-    this.#fleet.update(nowMs, slots)
+    this.#fleet.update(nowMs, slots, gapMs)
     this.#scannedMs = nowMs
-    for (const member of this.#fleet.members(nowMs)) {
-      if (member.state === 'gone' && !this.#isOwn(member.header) && this.#fleet.sawEnd(member))
-        this.log.add(goneEvent(member, nowMs))
-    }
+    const gone = this.#fleet.members().filter(({ header, state }) => state === 'gone' && !this.#isOwn(header))
+    for (const member of gone) if (this.#fleet.sawEnd(member)) this.log.add(goneEvent(member, nowMs))
+    this.#left.update(
+      nowMs,
+      gone.map(({ header }) => header),
+    )
+    this.#documents = slots.flatMap((slot) => slot?.document ?? [])
     await Promise.all(slots.map((slot, index) => this.#tidy(slot, index, nowMs)))
   }
 
@@ -201,8 +229,15 @@ export class Group {
   async #tidy(slot: Slot | undefined, index: number, nowMs: number): Promise<void> {
     const { header, limiters = [] } = slot?.document ?? {}
     if (header === undefined || this.#isOwn(header)) return
+    if (limiters.length > 0 && !this.#left.isDone(header)) return // its steps are added first
     if (!this.#fleet.isKept(nowMs, header)) await this.#slots.replace(index, '')
     else if (limiters.length > 0 && !this.#fleet.isKept(nowMs, header, FIGURES_MS))
       await this.#slots.replace(index, headerText(header))
   }
+}
+
+/** A document that is not ours never takes steps. */
+function orForeign(error: unknown): true {
+  if (error instanceof ForeignDocumentError) return true
+  throw error
 }

@@ -1,18 +1,11 @@
 import type { Fields } from '../../util/values.js'
 import { type AddedSteps, addedIn, missingSteps, withAdded } from './added-steps.js'
-import type { FinishedStep } from './steps.js'
+import type { StepCounts } from './steps.js'
 
 /** 48 hours in steps of five minutes, and two hours more. */
 const MAX_STEPS = 600
 /** How many steps the clocks of processes may differ, and a process may be behind that has waited for the store. */
 const MAX_AHEAD = 288
-
-/** The counts of a step. */
-export interface StepCounts {
-  readonly step: number
-  readonly allowed: number
-  readonly denied: number
-}
 
 /** What all processes have counted of a limiter. */
 export interface LimiterSteps {
@@ -31,7 +24,7 @@ export interface LimiterSteps {
 export function withSteps(
   { added, steps }: LimiterSteps = { added: [], steps: [] },
   process: string,
-  finished: readonly FinishedStep[],
+  finished: readonly StepCounts[],
 ): LimiterSteps | undefined {
   const missing = missingSteps(added, process, finished)
   const newest = missing.at(-1)?.step

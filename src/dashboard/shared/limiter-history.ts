@@ -2,10 +2,11 @@ import type { Documents } from '../../stores/documents.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { nameHash } from '../../util/distinct-names.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
+import type { LimiterReport } from '../figures/report.js'
 import { DEMAND_CODEC, demandKey, demandsOf, withDemands } from './demand-document.js'
-import { HISTORY_CODEC, type StepCounts, withSteps } from './history-document.js'
+import { HISTORY_CODEC, withSteps } from './history-document.js'
 import { sharedDocument } from './shared-document.js'
-import { type FinishedStep, STEP_MS, StepQueue } from './steps.js'
+import { type FinishedStep, SLOTS_PER_STEP, STEP_MS, type StepCounts, StepQueue, stepsOf } from './steps.js'
 
 /** Processes add a step within this time after its end, so that they rarely compete. */
 const SPREAD_MS = 60_000
@@ -16,6 +17,11 @@ export interface LimiterHistory {
   add(nowMs: number): Promise<void>
   /** Adds all that is counted, when counting ends. */
   close(nowMs: number): Promise<void>
+  /**
+   * Adds the steps that another process has reported, and not added before it ended. Resolves with whether the
+   * history has them now.
+   */
+  adopt(process: string, report: LimiterReport): Promise<boolean>
   /** Reads the steps of the last 50 hours, in order. */
   steps(): Promise<readonly StepCounts[]>
   /** Reads what clients asked for in the last 12 to 24 hours. */
@@ -44,6 +50,11 @@ export function limiterHistory(
     async close(now) {
       const finished = queue.take(now, true)
       if (finished.length > 0) await addAll(finished)
+    },
+    async adopt(ended, { traffic }) {
+      const endStep = Math.floor(traffic.lastSlot / SLOTS_PER_STEP) + 1
+      const left = stepsOf(traffic, endStep).filter(({ allowed, denied }) => allowed + denied > 0)
+      return left.length === 0 || history.change((before) => withSteps(before, ended, left))
     },
     steps: async () => (await history.read())?.steps ?? [],
     async demands() {

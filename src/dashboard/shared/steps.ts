@@ -1,21 +1,41 @@
 import type { LimitDemands } from '../figures/limit-figures.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
+import type { TrafficReport } from '../figures/report.js'
 import { SLOT_MS } from '../figures/traffic.js'
 
 /** The length of a step of the history. */
 export const STEP_MS = 300_000
-const SLOTS_PER_STEP = STEP_MS / SLOT_MS
+export const SLOTS_PER_STEP = STEP_MS / SLOT_MS
 /** The most steps that wait for a store that fails: a day. */
 const MAX_PENDING = 288
 /** Of how many of them the demands of clients are kept. */
 const MAX_DEMANDS = 3
 
-/** What a limiter has counted in this process in a step that is over. */
-export interface FinishedStep {
+/** The counts of a step. */
+export interface StepCounts {
   /** Its start since the Unix epoch, divided by its length. */
   readonly step: number
   readonly allowed: number
   readonly denied: number
+}
+
+/** Returns the steps before `endStep` that traffic covers from their start on. */
+export function stepsOf(
+  { lastSlot, allowed, denied }: TrafficReport,
+  endStep: number,
+): readonly StepCounts[] {
+  const firstSlot = lastSlot - allowed.length + 1
+  const first = Math.ceil(firstSlot / SLOTS_PER_STEP)
+  return Array.from({ length: Math.max(0, endStep - first) }, (_, i) => {
+    const from = (first + i) * SLOTS_PER_STEP - firstSlot
+    const sum = (counts: readonly number[]) =>
+      counts.slice(from, from + SLOTS_PER_STEP).reduce((total, count) => total + count, 0)
+    return { step: first + i, allowed: sum(allowed), denied: sum(denied) }
+  })
+}
+
+/** What a limiter has counted in a process in a step that is over. */
+export interface FinishedStep extends StepCounts {
   readonly demands: readonly LimitDemands[]
 }
 
@@ -35,17 +55,9 @@ export class StepQueue {
     const current = Math.floor(nowMs / STEP_MS) + (isLast ? 1 : 0)
     if (current < this.#next - 1) this.#next = current
     if (current <= this.#next) return this.#finished
-    const { lastSlot, allowed, denied } = this.#watch.report(0).traffic
-    const oldest = Math.ceil((lastSlot - allowed.length + 1) / SLOTS_PER_STEP)
+    const steps = stepsOf(this.#watch.report(0, 0).traffic, current).filter(({ step }) => step >= this.#next)
     const demands = this.#watch.takeDemands()
-    const taken: FinishedStep[] = []
-    for (let step = Math.max(this.#next, oldest); step < current; step++) {
-      const from = step * SLOTS_PER_STEP - (lastSlot - allowed.length + 1)
-      const sum = (counts: readonly number[]) =>
-        counts.slice(from, from + SLOTS_PER_STEP).reduce((total, count) => total + count, 0)
-      const isLast = step === current - 1
-      taken.push({ step, allowed: sum(allowed), denied: sum(denied), demands: isLast ? demands : [] })
-    }
+    const taken = steps.map((each) => ({ ...each, demands: each.step === current - 1 ? demands : [] }))
     this.#next = current
     this.#finished = withFewDemands([...this.#finished, ...taken].slice(-MAX_PENDING))
     return this.#finished

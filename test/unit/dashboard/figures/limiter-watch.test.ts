@@ -40,7 +40,10 @@ function watched<S = string>(options: Partial<LimiterOptions<S>> = {}) {
     ...options,
   } as LimiterOptions<S>)
   const inspection = inspectionOf(limiter) as Inspection
-  const watch = new LimiterWatch({ name: limiter.name ?? 'api', limiter: limiter as Limiter<never>, inspection }, () => nowMs)
+  const watch = new LimiterWatch(
+    { name: limiter.name ?? 'api', limiter: limiter as Limiter<never>, inspection },
+    () => nowMs,
+  )
   watches.push(watch)
   return { limiter, watch }
 }

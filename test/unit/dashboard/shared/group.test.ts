@@ -1,4 +1,4 @@
-import { processes, visit } from './processes.js'
+import { processes, type TestProcess, visit } from './processes.js'
 import type { SharedDocuments } from './shared-documents.js'
 
 const START_MS = 1_790_000_000_000
@@ -45,15 +45,17 @@ test('a process reports every ten seconds, and every two while a page is open an
   expect(written() - closed).toBe(12)
 })
 
-test('a process that vanishes is gone within six seconds while a page is open, and its requests stay in the chart', async () => {
+test('a process that vanishes is gone within five seconds while a page is open, and its requests stay in the chart', async () => {
   const [one, two] = [startProcess('one'), startProcess('two')]
   await two.charge(3)
   await pass(10 * SECOND_MS, [one, two], [one])
   expect(one.states()).toEqual({ two: 'alive' })
-  await pass(4 * SECOND_MS, [one], [one])
-  expect(one.states()).toEqual({ two: 'alive' })
-  await pass(4 * SECOND_MS, [one], [one])
-  expect(one.states()).toEqual({ two: 'gone' })
+  const states: (string | undefined)[] = []
+  for (let second = 0; second < 5; second++) {
+    await pass(SECOND_MS, second % 2 === 0 ? [one] : [], [one], SECOND_MS)
+    states.push(one.states().two)
+  }
+  expect(states).toEqual(['alive', 'alive', 'gone', 'gone', 'gone'])
   expect(one.allowed()).toBe(3)
   const [member] = one.group.members()
   expect(member?.reports?.[0]).toMatchObject({ limits: [], near: [], store: { state: 'closed' } })
@@ -94,19 +96,98 @@ test('that a process has gone is logged once, although four others see it', asyn
   ])
 })
 
-test('while the store stands still, or this process does, no process counts as gone', async () => {
-  const [one, two] = [startProcess('one'), startProcess('two')]
-  await pass(10 * SECOND_MS, [one, two], [one])
-  shared.set('fail')
-  await pass(5 * MINUTE_MS, [one, two], [one])
-  expect(one.group.problem()).toBe('redis: connection lost')
-  shared.set('none')
-  await pass(10 * SECOND_MS, [one, two], [one])
-  skip(40 * SECOND_MS) // suspended
-  await one.group.refresh()
-  expect(one.states()).toEqual({ two: 'alive' })
-  await pass(10 * SECOND_MS, [one, two], [one])
-  expect(one.events().filter(([kind]) => kind === 'process-gone')).toEqual([])
+test.each([2, 5, 20, 300])(
+  'once the store goes on after %i s, or this process does, no other counts as gone before it has reported',
+  async (seconds) => {
+    const [one, two] = [startProcess('one'), startProcess('two')]
+    const readFor = async (count: number) => {
+      const states: (string | undefined)[] = []
+      for (let second = 0; second < count; second++) {
+        await pass(SECOND_MS, [], [one], SECOND_MS)
+        states.push(one.states().two)
+      }
+      return states
+    }
+    await pass(10 * SECOND_MS, [one, two], [one])
+    expect(await readFor(1)).toEqual(['alive'])
+    shared.set('fail')
+    await pass(seconds * SECOND_MS, [one, two], [one], SECOND_MS)
+    expect(one.group.problem()).toBe('redis: connection lost')
+    shared.set('none')
+    expect(await readFor(seconds > 2 ? 3 : 1)).toEqual(Array(seconds > 2 ? 3 : 1).fill('alive'))
+    await pass(10 * SECOND_MS, [one, two], [one])
+    skip(seconds * SECOND_MS) // suspended
+    expect(await readFor(seconds > 2 ? 3 : 1)).toEqual(Array(seconds > 2 ? 3 : 1).fill('alive'))
+    await pass(10 * SECOND_MS, [one, two], [one])
+    expect(one.events().filter(([kind]) => kind === 'process-gone')).toEqual([])
+  },
+)
+
+test('a report that is due is not put off for a tick that comes a moment early', async () => {
+  const one = startProcess('one')
+  await pass(4 * SECOND_MS, [one], [one])
+  const before = shared.written.filter(({ key }) => key.includes('processes/')).length
+  for (let i = 0; i < 10; i++) {
+    skip(i % 2 === 0 ? 1990 : 2010)
+    await one.group.tick()
+    await one.group.refresh()
+  }
+  expect(shared.written.filter(({ key }) => key.includes('processes/')).length - before).toBe(10)
+})
+
+describe('the steps that a killed process could not add', () => {
+  const totals = async (process: TestProcess) => {
+    const steps = (await process.group.histories.get('api')?.steps()) ?? []
+    return steps.map(({ allowed, denied }) => allowed + denied)
+  }
+
+  test('are added once, although four others notice it', async () => {
+    const others = ['a', 'b', 'c', 'd'].map((id) => startProcess(id))
+    const killed = startProcess('killed')
+    const all = [...others, killed]
+    for (let step = 0; step < 2; step++) {
+      await killed.charge(10 + step)
+      await others[0]?.charge(1)
+      await pass(5 * MINUTE_MS, all, [], 10 * SECOND_MS)
+    }
+    await killed.charge(12)
+    await pass(MINUTE_MS, all, [], 10 * SECOND_MS)
+    expect(await totals(others[0] as TestProcess)).toEqual([11, 12])
+    await pass(10 * MINUTE_MS, others, [], 10 * SECOND_MS)
+    expect(await totals(others[0] as TestProcess)).toEqual([11, 12, 12, 0])
+    await pass(10 * MINUTE_MS, others, [], 10 * SECOND_MS)
+    expect(await totals(others[0] as TestProcess)).toEqual([11, 12, 12, 0, 0, 0])
+    expect(
+      shared.of('processes/').filter((text) => text.includes('"killed"') && text.includes('\n')),
+    ).toEqual([])
+  })
+
+  test('are added although replies are lost', async () => {
+    const [one, killed] = [startProcess('one'), startProcess('killed')]
+    await killed.charge(7)
+    await pass(20 * SECOND_MS, [one, killed])
+    await pass(MINUTE_MS, [one])
+    shared.set('lose')
+    await pass(2 * MINUTE_MS, [one])
+    shared.set('none')
+    await pass(2 * MINUTE_MS, [one])
+    const [first] = await totals(one)
+    expect(first).toBe(7)
+  })
+
+  test('are added by a process that starts after all have ended, and not for one that is suspended briefly', async () => {
+    const [killed, suspended] = [startProcess('killed'), startProcess('suspended')]
+    await killed.charge(7)
+    await suspended.charge(3)
+    await pass(20 * SECOND_MS, [killed, suspended])
+    skip(30 * SECOND_MS)
+    const late = startProcess('late')
+    await pass(30 * SECOND_MS, [late])
+    expect(await totals(late)).toEqual([])
+    await suspended.charge(2)
+    await pass(10 * MINUTE_MS, [late, suspended], [], 10 * SECOND_MS)
+    expect((await totals(late))[0]).toBe(12)
+  })
 })
 
 test.each([3_600_000, -3_600_000])(
