@@ -1,13 +1,14 @@
 import { actionBar } from './action-bar.js'
 import { trafficChart } from './chart.js'
 import { clientsPanel } from './clients.js'
+import { candidatePanel, limitPanel } from './detail-panels.js'
 import { el, setAttribute, setChildren, setText } from './dom.js'
 import { eventList } from './events.js'
 import { findingText } from './finding-text.js'
 import { age, percent, rate } from './format.js'
 import { icon, levelIcon } from './icons.js'
 import { inForceList } from './in-force.js'
-import { limitTable, nearTable } from './limit-tables.js'
+import { nearTable } from './limit-tables.js'
 import { addressOf } from './route.js'
 import { dayLater } from './series.js'
 import { rangeSwitch } from './toolbar.js'
@@ -27,6 +28,7 @@ export function limiterView(name, { go, historyOf, actions, onDone, overviewAddr
   const trial = trialPanel({ limiter: name, actions, onDone })
   const limits = el('div', { class: 'panel' })
   const near = el('div', { class: 'panel' })
+  const candidate = el('div', { class: 'panel', hidden: true })
   const events = el('div', { class: 'panel' })
   const element = el(
     'article',
@@ -41,7 +43,7 @@ export function limiterView(name, { go, historyOf, actions, onDone, overviewAddr
     clients.element,
     el('section', { class: 'panel', 'aria-label': 'In force' }, el('h2', {}, 'In force'), inForce.element),
     trial.element,
-    el('div', { class: 'panels' }, limits, near, events),
+    el('div', { class: 'panels' }, limits, near, candidate, events),
   )
 
   function show(model, route) {
@@ -55,8 +57,11 @@ export function limiterView(name, { go, historyOf, actions, onDone, overviewAddr
     const detail = model.detail?.name === name ? model.detail : undefined
     clients.show(detail, model, route)
     if (detail) {
-      setChildren(limits, JSON.stringify(detail.limits), () => [limitTable(detail.limits)])
+      setChildren(limits, JSON.stringify([detail.limits, detail.store]), () => limitPanel(detail))
       setChildren(near, JSON.stringify(detail.near), () => [nearTable(detail.near)])
+      candidate.hidden = detail.candidate === undefined
+      if (detail.candidate)
+        setChildren(candidate, JSON.stringify(detail.candidate), () => candidatePanel(detail.candidate))
     }
     const own = eventsOf(name, model, history).slice(-MAX_EVENTS)
     setChildren(events, own.map(({ id }) => id).join(), () => eventPanel(own))
