@@ -13,6 +13,9 @@ import { type Tuning, tuningOf } from './tuning.js'
 /** How often a process looks whether there is anything to tell the others. */
 const TICK_MS = 2000
 
+/** With more limiters than this, figures are added up as often as processes report, and not every second. */
+const FEW_LIMITERS = 50
+
 /** The figures of all limiters of a dashboard. */
 export interface Board extends PageFigures {
   /** Reads what the clients of each limit of a limiter asked for in the last 12 to 24 hours. */
@@ -30,6 +33,7 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
   const trials = groups.map((group) => trialsOf(group, now))
   const timer = inBackground(setInterval(tick, TICK_MS))
   let latest: Figures | undefined
+  let latestStates = ''
 
   const read = () => figuresOf(groups, watches, now())
   const figures = () => (latest ??= read())
@@ -44,6 +48,10 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
     async refresh() {
       for (const watch of watches) watch.probe()
       await Promise.all(groups.map((group) => group.refresh()))
+      const isFresh = latest !== undefined && Math.abs(now() - latest.atMs) < TICK_MS
+      const states = groups.flatMap((group) => group.members().map(({ state }) => state)).join()
+      if (watches.length > FEW_LIMITERS && isFresh && states === latestStates) return
+      latestStates = states
       latest = read()
     },
     rows: () => figures().rows(),

@@ -59,6 +59,8 @@ const DECODERS: Readonly<Record<string, (value: unknown) => unknown>> = {
 /** Reads the reports in the documents of one process. It remembers the lines of the last document. */
 export class ReportReader {
   #known: ReadonlyMap<string, unknown> = new Map()
+  /** What was made of the lines of denials, which stays the same object while they are the same. */
+  readonly #denials = new WeakMap<DenialLine, DenialFigures | undefined>()
 
   /** Returns the reports in some lines, at most `most`, without those that are not valid. */
   read(lines: readonly string[], most: number): readonly LimiterReport[] {
@@ -71,7 +73,32 @@ export class ReportReader {
       else if (reports.push(known === undefined ? undefined : partsOf(known as NowLine)) > most) break
     }
     this.#known = decoded
-    return reports.slice(0, most).flatMap((parts) => (parts === undefined ? [] : (reportOf(parts) ?? [])))
+    return reports
+      .slice(0, most)
+      .flatMap((parts) => (parts === undefined ? [] : (this.#reportOf(parts) ?? [])))
+  }
+
+  #reportOf({ now, past, near = [], clients, candidate, ...parts }: Parts): LimiterReport | undefined {
+    const denials = this.#denialsOf(parts)
+    if (past === undefined || denials === undefined) return undefined
+    const { allowed, denied, ...rates } = now.traffic
+    return {
+      ...now,
+      traffic: { ...rates, allowed: [...past[0], allowed], denied: [...past[1], denied] },
+      near,
+      denials,
+      denied: clients,
+      ...candidate,
+    }
+  }
+
+  #denialsOf({ denials, samples = [] }: Pick<Parts, 'denials' | 'samples'>): DenialFigures | undefined {
+    if (denials === undefined) return NO_DENIALS
+    const known = this.#denials.get(denials)
+    if (known?.clients === samples[0] && known?.addresses === samples[1]) return known
+    const figures = figuresOf(denials, samples)
+    this.#denials.set(denials, figures)
+    return figures
   }
 }
 
@@ -110,24 +137,16 @@ function add(reports: (Parts | undefined)[], kind: string | undefined, value: un
   else parts.candidate = value as CandidateLine
 }
 
-function reportOf({ now, past, near = [], clients, candidate, ...parts }: Parts): LimiterReport | undefined {
-  const denials = denialsOf(parts)
-  if (past === undefined || denials === undefined) return undefined
-  const { allowed, denied, ...rates } = now.traffic
-  return {
-    ...now,
-    traffic: { ...rates, allowed: [...past[0], allowed], denied: [...past[1], denied] },
-    near,
-    denials,
-    denied: clients,
-    ...candidate,
-  }
+const NO_DENIALS: DenialFigures = {
+  denied: 0,
+  clients: NO_NAMES,
+  addresses: NO_NAMES,
+  routes: [],
+  networks: [],
 }
 
 /** Returns what denials have in common; `undefined` if samples are missing, or are more than there are networks. */
-function denialsOf({ denials, samples = [] }: Pick<Parts, 'denials' | 'samples'>): DenialFigures | undefined {
-  if (denials === undefined)
-    return { denied: 0, clients: NO_NAMES, addresses: NO_NAMES, routes: [], networks: [] }
+function figuresOf(denials: DenialLine, samples: readonly DistinctSample[]): DenialFigures | undefined {
   const [clients, addresses, ...ofNetworks] = samples
   if (clients === undefined || addresses === undefined) return undefined
   if (ofNetworks.length !== denials.networks.length) return undefined
