@@ -111,3 +111,11 @@ test('labels stay with their clients, as they are shown, and are read until ther
   expect(ada?.identity).not.toContain('ada')
   expect([...clients.labels()]).toEqual([[`api ${ada?.identity}`, 'Ada Ltd']])
 })
+
+test('of many clients, those denied most are listed as if all were sorted, also if many were denied as often', () => {
+  const counts = Array.from({ length: 300 }, (_, i) => 1 + ((i * 97) % 12))
+  for (const [i, count] of counts.entries()) deny(`client-${i}`, count)
+  const listed = (most: number) => clients.top(START_MS, most).map(({ denied }) => denied)
+  const sorted = counts.toSorted((a, b) => b - a)
+  expect([1, 20, 299, 1000].map(listed)).toEqual([1, 20, 299, 1000].map((most) => sorted.slice(0, most)))
+})

@@ -78,3 +78,15 @@ test('500 clients are remembered: those who came near a limit most recently', ()
   expect(listed).toContain('client-599')
   expect(listed).not.toContain('client-0')
 })
+
+test('of 500 clients in any order, the nearest are the same as if all were sorted', () => {
+  const clients = new NearClients()
+  const shares = Array.from({ length: 500 }, (_, i) => (i * 7919) % 2000)
+  for (const [i, remaining] of shares.entries())
+    note(clients, `client-${i}`, partOf(remaining, { limit: 10_000 }))
+  const nearest = (most: number) => clients.nearest(NOW_MS, most).map(({ remaining }) => remaining)
+  const sorted = shares.toSorted((a, b) => a - b)
+  expect([0, 1, 20, 499, 1000].map(nearest)).toEqual(
+    [0, 1, 20, 499, 1000].map((most) => sorted.slice(0, most)),
+  )
+})
