@@ -8,7 +8,7 @@ import { distinctCount, mergeHashes } from '../../util/distinct-names.js'
 import { mergeSamples } from '../../util/distinct-sample.js'
 import { groupBy } from '../../util/group-by.js'
 import { sumCounts } from './counts.js'
-import { joinRuns, mergeDenials } from './denials.js'
+import { joinRuns, mergeDenials, RUN_GAP_MS } from './denials.js'
 import { CLIENT_ADDRESSES, LISTED_ORIGINS } from './denied-clients.js'
 import { addCalls } from './latency.js'
 import { nearestFirst } from './near-clients.js'
@@ -36,8 +36,10 @@ export function mergeReports(reports: Reports): LimiterReport {
 
 /** Adds up what findings are made from: of each report, at most `most` denied clients, and no candidate. */
 export function mergeBriefly(reports: Reports, most: number): LimiterReport {
-  const [own, ...others] = reports
+  const [own] = reports
   const run = joinRuns(reports.flatMap((report) => report.run ?? []))
+  const ofRun = reports.filter((report) => run && report.run && report.run.lastMs + RUN_GAP_MS >= run.sinceMs)
+  const [first = own, ...rest] = ofRun // others denied before the run, or not at all
   return {
     name: own.name,
     mode: own.mode,
@@ -49,7 +51,7 @@ export function mergeBriefly(reports: Reports, most: number): LimiterReport {
     limits: mergeLimits(reports.flatMap(({ limits }) => limits)),
     near: [],
     ...(run && { run }),
-    denials: mergeDenials([own.denials, ...others.map(({ denials }) => denials)]),
+    denials: mergeDenials([first.denials, ...rest.map(({ denials }) => denials)]),
     denied: mergeDenied(reports.flatMap(({ denied }) => denied.slice(0, most))),
     store: reports.map(({ store }) => store).reduce(mergeStores),
   }

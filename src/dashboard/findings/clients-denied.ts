@@ -3,6 +3,7 @@ import type { Finding, ShownClient } from '../figures/shown.js'
 import {
   clientText,
   counted,
+  denialNoun,
   limitText,
   listText,
   percentText,
@@ -45,7 +46,7 @@ function findingOn(
 ): Finding {
   const { allowedPerSecond, deniedPerSecond, deniedSinceMs = figures.nowMs } = figures
   const share = percentText(deniedPerSecond / (allowedPerSecond + deniedPerSecond))
-  const rate = `${rateText(deniedPerSecond, 'denial')}, ${share} of all requests`
+  const rate = `${rateText(deniedPerSecond, denialNoun(figures.mode))}, ${share} of all requests`
   return {
     kind,
     level: 'warning',

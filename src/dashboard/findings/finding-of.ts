@@ -15,6 +15,8 @@ const RULES: readonly FindingRule[] = [storeOutage, accountsAttacked, networksDe
 /** So few denials, and at most this share of requests, are part of what a limit is for. */
 const FEW = 5
 const SMALL_SHARE = 0.01
+/** A client that is denied so often goes on in spite of its denials, however much others send. */
+const PERSISTENT_PER_SECOND = 1
 
 /** Returns what is wrong with a limiter: what, whom, since when and why. Depends on the figures alone. */
 export function findingOf(figures: FindingFigures): Finding {
@@ -26,8 +28,10 @@ export function findingOf(figures: FindingFigures): Finding {
   return calm(figures)
 }
 
-function isUsual({ denied, deniedSinceMs, allowedPerSecond, deniedPerSecond }: FindingFigures): boolean {
+function isUsual(figures: FindingFigures): boolean {
+  const { clients, denied, deniedSinceMs, allowedPerSecond, deniedPerSecond } = figures
   if (deniedSinceMs === undefined || denied < FEW) return true
+  if (clients.some((client) => client.deniedPerSecond >= PERSISTENT_PER_SECOND)) return false
   return deniedPerSecond <= SMALL_SHARE * (allowedPerSecond + deniedPerSecond)
 }
 

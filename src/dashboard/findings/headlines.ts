@@ -47,15 +47,16 @@ function outageFinding(outage: ShownOutage): Finding {
 function goneFinding(gone: readonly ShownProcess[], all: readonly ShownProcess[]): Finding {
   const names = gone.map(({ host, pid }) => `${host} (process ${pid})`)
   const sinceMs = Math.min(...gone.map(({ lastSeenMs }) => lastSeenMs))
-  const share = gone.reduce((sum, process) => sum + process.share, 0)
+  const [{ share }, ...others] = gone as [ShownProcess, ...ShownProcess[]]
   const alive = all.filter(({ state }) => state === 'alive').length
-  const verb = gone.length === 1 ? 'has' : 'have'
-  const decided = share > 0 ? `, which decided ${percentText(share)} of the requests,` : ''
-  const others = `${alive} of ${alive + gone.length} processes still report`
+  const verb = others.length === 0 ? 'has been silent' : 'have been silent, the first of them'
+  const decided =
+    share > 0 && others.length === 0 ? `, which decided ${percentText(share)} of the requests,` : ''
+  const left = `${alive} of ${alive + gone.length} processes still ${alive === 1 ? 'reports' : 'report'}`
   return {
     kind: 'process-gone',
     level: 'warning',
-    sentence: `${listText(names, 'process')}${decided} ${verb} been silent since ${timeMark(sinceMs)}: ${others}`,
+    sentence: `${listText(names, 'process', 'processes')}${decided} ${verb} since ${timeMark(sinceMs)}: ${left}`,
     sinceMs,
     ...NOTHING_TO_ACT_ON,
   }

@@ -1,6 +1,6 @@
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { Finding } from '../figures/shown.js'
-import { counted, listText, percentText, rateText, routeText, timeMark } from './words.js'
+import { counted, denialNoun, listText, percentText, rateText, routeText, timeMark } from './words.js'
 
 /** So few networks, with so many addresses, act together. */
 const FEW_NETWORKS = 3
@@ -19,7 +19,7 @@ export function networksDenied(figures: FindingFigures): Finding | undefined {
   const names = few.map(({ network }) => network)
   const whom = `${counted(addresses, 'address', 'addresses')} of ${listText(names, 'network')}`
   const verb = mode === 'report' ? 'are over their limit' : 'are denied'
-  const rate = `${rateText(deniedPerSecond, 'denial')}, ${share} of all requests`
+  const rate = `${rateText(deniedPerSecond, denialNoun(figures.mode))}, ${share} of all requests`
   return {
     kind: 'network-denied',
     level: mode === 'report' ? 'warning' : 'critical',

@@ -1,3 +1,4 @@
+import type { Mode } from '../../limiter/access-rules.js'
 import { durationText } from '../../util/durations.js'
 import type { LimitRow } from '../figures/report.js'
 import type { ShownClient } from '../figures/shown.js'
@@ -27,11 +28,16 @@ export function timeMark(atMs: number): string {
   return `{${Math.round(atMs)}}`
 }
 
+/** Returns what a denial is called: in report mode, nothing is denied. */
+export function denialNoun(mode: Mode): string {
+  return mode === 'report' ? 'excess request' : 'denial'
+}
+
 /** Returns names in a sentence: the first two, and how many others there are. */
-export function listText(names: readonly string[], noun: string, total = names.length): string {
-  const shown = names.slice(0, total > 3 ? 2 : 3)
-  const others = total - shown.length
-  if (others > 0) return `${shown.join(', ')} and ${counted(others, `other ${noun}`)}`
+export function listText(names: readonly string[], noun: string, plural = `${noun}s`): string {
+  const shown = names.slice(0, names.length > 3 ? 2 : 3)
+  const others = names.length - shown.length
+  if (others > 0) return `${shown.join(', ')} and ${counted(others, `other ${noun}`, `other ${plural}`)}`
   const last = shown.at(-1) ?? ''
   return shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${last}` : last
 }

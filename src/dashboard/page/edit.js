@@ -58,6 +58,10 @@ export function editView(limiter, { actions, onDone }) {
     history.element,
   )
   let settings
+  /** What the fields were filled from, which edits differ from. */
+  let filled
+  /** The version that a change is based on: that of `filled`, until a conflict with a later one has been shown. */
+  let base
   let read
   let id = randomId()
   let timer
@@ -76,6 +80,8 @@ export function editView(limiter, { actions, onDone }) {
   }
 
   function showFields() {
+    filled = settings.document
+    base = settings.base
     const { elements, read: readFields } = settingsFields(settings)
     read = readFields
     fields.replaceChildren(...elements)
@@ -93,7 +99,7 @@ export function editView(limiter, { actions, onDone }) {
 
   async function showPreview() {
     try {
-      const parts = editedParts(settings.document, read())
+      const parts = editedParts(filled, read())
       const { limits, candidate = [] } =
         parts.length === 0 ? { limits: [] } : await post('preview', { limiter, parts })
       problem.hidden = true
@@ -109,14 +115,14 @@ export function editView(limiter, { actions, onDone }) {
 
   async function submit(event) {
     event.preventDefault()
-    if (save.getAttribute('aria-busy') === 'true' || settings === undefined) return
+    if (save.getAttribute('aria-busy') === 'true' || filled === undefined) return
     save.setAttribute('aria-busy', 'true')
     problem.hidden = true
     try {
-      const parts = editedParts(settings.document, read())
+      const parts = editedParts(filled, read())
       if (parts.length === 0) throw new Error('Nothing is changed.')
       const author = { ...actions.nameOf(name.value), reason: reason.value.trim(), id }
-      await post('save', { limiter, parts, base: settings.base, ...author })
+      await post('save', { limiter, parts, base, ...author })
       reason.value = ''
       await load()
       onDone(`Saved the settings of ${limiter}.`)
@@ -130,6 +136,7 @@ export function editView(limiter, { actions, onDone }) {
   /** Shows what another operator has changed meanwhile. What was typed stays, and is applied on top if saved again. */
   async function showConflict({ conflicts, message }) {
     await load(true)
+    base = settings.base
     id = randomId()
     conflict.replaceChildren(...conflictTexts({ conflicts, message }, () => void load()))
     conflict.hidden = false

@@ -37,7 +37,7 @@ export function headlineList(label, context = {}) {
         keyOf(headline),
         { headline, outages, atMs, row: rows.get(headline.limiter), session },
       ])
-      const kept = isHeld ? entries.filter(([key]) => shown.has(key)) : entries
+      const kept = isHeld ? entries.filter(([key, value]) => shown.has(key) || isUrgent(value)) : entries
       showItems(kept, isHeld)
       shown.clear()
       for (const item of element.children) shown.add(item.headlineKey)
@@ -45,6 +45,9 @@ export function headlineList(label, context = {}) {
     has: (limiter) => shown.has(keyOf({ limiter })),
   }
 }
+
+/** Whether a headline comes even while somebody reads the rows. */
+const isUrgent = ({ headline: { limiter, finding } }) => limiter === undefined || finding.level === 'critical'
 
 const keyOf = ({ limiter, finding }) =>
   limiter === undefined ? `${finding.kind}/${finding.sinceMs}` : `/${limiter}`

@@ -1,5 +1,7 @@
 /** So long after the last message, the connection counts as lost: there is one every second. */
 const SILENT_MS = 10_000
+/** The server ends a stream every five minutes, and the browser connects again within this time. */
+const RECONNECT_MS = 4000
 const RETRY_MS = 3000
 
 /**
@@ -10,6 +12,7 @@ export function openStream({ onFrame, onSession, onLost }) {
   let source
   let address
   let timer
+  let lost
 
   function open() {
     clearTimeout(timer)
@@ -18,11 +21,13 @@ export function openStream({ onFrame, onSession, onLost }) {
     source = own
     own.addEventListener('session', ({ data }) => onSession(JSON.parse(data)))
     own.addEventListener('message', ({ data }) => {
+      clearTimeout(lost)
+      lost = undefined
       watch()
       onFrame(JSON.parse(data))
     })
     own.addEventListener('error', () => {
-      onLost('')
+      lost ??= setTimeout(() => onLost(''), RECONNECT_MS)
       if (own.readyState === EventSource.CLOSED) void explain(own)
     })
     watch()

@@ -69,7 +69,7 @@ async function loadEntries(): Promise<Record<string, string[]>> {
 /** The chunks that an entry may load besides those of all middleware, by the start of their names. */
 const OWN_CHUNKS: Readonly<Record<string, readonly string[]>> = {
   cluster: ['stores-cluster', 'stores-builders'],
-  dashboard: ['dashboard'],
+  dashboard: ['dashboard', 'tuning'],
   dynamodb: ['stores-dynamodb', 'stores-builders'],
   'deno-kv': ['stores-deno-kv', 'stores-builders'],
   'durable-objects': ['stores-durable-objects', 'stores-builders'],

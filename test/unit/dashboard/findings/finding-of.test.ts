@@ -103,6 +103,24 @@ test.each([
     `user:acme is at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38 % of all requests, most on POST /search`,
   ],
   [
+    'one client that goes on, among very many requests',
+    figures([client('a', { denied: 8100 })], { allowedPerSecond: 5000 }),
+    'warning few-denied',
+    `a is at its limit of 100 per 1m since ${SINCE}: 45 denials a second, less than 1 % of all requests, all on GET /`,
+  ],
+  [
+    'a customer with many servers that is a little over its plan',
+    figures([client('acme', { denied: 540, addresses: 12 })]),
+    'warning few-denied',
+    `acme is at its limit of 100 per 1m, from 12 addresses, since ${SINCE}: 3.0 denials a second, 23 % of all requests, all on GET /`,
+  ],
+  [
+    'a home with IPv6 whose addresses rotate',
+    figures([client('2001:db8:1:100::/56', { denied: 3600, addresses: 64 })]),
+    'warning few-denied',
+    `2001:db8:1:100::/56 is at its limit of 100 per 1m, from 64 addresses, since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
+  ],
+  [
     'a customer with several servers',
     figures([client('user:acme', { denied: 1080, addresses: 9 })]),
     'warning few-denied',
@@ -138,7 +156,7 @@ test.each([
     'many clients in report mode',
     figures(many(40, 90), { mode: 'report' }),
     'warning many-denied',
-    `40 clients are over their limit since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
+    `40 clients are over their limit since ${SINCE}: 20 excess requests a second, 67 % of all requests, all on GET /`,
   ],
 ])('%s', (_, given, kind, sentence) => {
   const finding = findingOf(given)

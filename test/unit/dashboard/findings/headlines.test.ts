@@ -54,9 +54,13 @@ test('processes that are gone have one headline, and those that were closed have
     `web-4 (process 4), which decided 25 % of the requests, has been silent since ${SINCE}: 3 of 4 processes still report`,
   ])
   expect(sentences([], [], [...alive, shownProcess(4, 'gone', 0), shownProcess(5, 'gone', 0)])).toEqual([
-    `web-4 (process 4) and web-5 (process 5) have been silent since ${SINCE}: 3 of 5 processes still report`,
+    `web-4 (process 4) and web-5 (process 5) have been silent, the first of them since ${SINCE}: 3 of 5 processes still report`,
   ])
   expect(sentences([], [], [...alive, shownProcess(4, 'closed')])).toEqual([])
+  const four = [2, 3, 4, 5].map((pid) => shownProcess(pid, 'gone', 0.5))
+  expect(sentences([], [], [shownProcess(1, 'alive'), ...four])).toEqual([
+    `web-2 (process 2), web-3 (process 3) and 2 other processes have been silent, the first of them since ${SINCE}: 1 of 5 processes still reports`,
+  ])
 })
 
 test('an outage precedes an attack, and an attack a process that is gone', () => {
@@ -64,6 +68,6 @@ test('an outage precedes an attack, and an attack a process that is gone', () =>
   expect(sentences(rows, [outage([])], [shownProcess(1, 'alive'), shownProcess(2, 'gone', 0)])).toEqual([
     `redis has not replied since ${SINCE}`,
     'about a',
-    `web-2 (process 2) has been silent since ${SINCE}: 1 of 2 processes still report`,
+    `web-2 (process 2) has been silent since ${SINCE}: 1 of 2 processes still reports`,
   ])
 })
