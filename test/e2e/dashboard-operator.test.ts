@@ -13,7 +13,7 @@ test('a network is blocked in two clicks, listed with who did it and why, and un
   const confirm = dialog.getByRole('button', { name: 'Block for 1 hour' })
   expect(await dialog.locator(':focus').textContent()).toBe('Block for 1 hour')
   expect(await dialog.getByLabel('Reason').inputValue()).toMatch(
-    /^8 addresses of 203\.0\.113\.0\/24 are denied since/,
+    /^8 addresses in 203\.0\.113\.0\/24 have been denied since/,
   )
   expect(await findings(page)).toEqual([])
   await takePicture(page, 'block-network')
@@ -28,7 +28,7 @@ test('a network is blocked in two clicks, listed with who did it and why, and un
   const row = page.locator('.in-force tbody tr')
   await row.waitFor()
   expect(await row.textContent()).toMatch(
-    /^apiblocked 203\.0\.113\.0\/24.*ines at \d\d:\d\d, “8 addresses of/,
+    /^apiblocked 203\.0\.113\.0\/24.*ines at \d\d:\d\d, “8 addresses in/,
   )
   expect(await findings(page)).toEqual([])
   await takePicture(page, 'in-force')

@@ -186,7 +186,7 @@ describe('while a store is unavailable', () => {
       'the function onStoreError decides about each request',
     )
     expect(await page.getByRole('alert').textContent()).toMatch(
-      /^redis is unavailable since \d\d:\d\d:\d\d\.$/,
+      /^redis has been unavailable since \d\d:\d\d:\d\d\.$/,
     )
     expect(await page.title()).toBe('(4) Rate limits')
     expect(await findings(page)).toEqual([])

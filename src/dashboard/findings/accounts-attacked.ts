@@ -20,7 +20,7 @@ export function accountsAttacked(figures: FindingFigures): Finding | undefined {
   const addresses = Math.max(...attacked.map((client) => client.addresses))
   const perSecond = attacked.reduce((sum, { deniedPerSecond }) => sum + deniedPerSecond, 0)
   const whom = listText(attacked.map(clientText), 'account')
-  const verb = attacked.length === 1 ? 'is' : 'are'
+  const verb = attacked.length === 1 ? 'has' : 'have'
   const rate = rateText(perSecond, denialNoun(mode))
   const each = attacked.length === 1 ? '' : ' each'
   const from = `from ${attacked.length === 1 ? '' : 'up to '}${counted(addresses, 'address', 'addresses')}${each}`
@@ -33,7 +33,7 @@ export function accountsAttacked(figures: FindingFigures): Finding | undefined {
   return {
     kind: 'account-attacked',
     level: mode === 'report' ? 'warning' : 'critical',
-    sentence: `${whom} ${verb} under attack since ${timeMark(deniedSinceMs)}: ${rate} ${from}${routeText(routes.map(([route, denied]) => ({ route, denied })))}`,
+    sentence: `${whom} ${verb} been under attack since ${timeMark(deniedSinceMs)}: ${rate} ${from}${routeText(routes.map(([route, denied]) => ({ route, denied })))}`,
     sinceMs: deniedSinceMs,
     identities: attacked.map(({ identity }) => identity),
     networks: networks.map(([network]) => network),

@@ -25,7 +25,7 @@ export function fewDenied(figures: FindingFigures): Finding | undefined {
   const isAll = deniedClients <= FEW
   if (few.length === 0 || (!isAll && deniedThere < MOST * denied)) return undefined
   const main = isAll ? few : few.filter((client) => client.denied >= (denied * (1 - MOST)) / FEW)
-  const verb = main.length === 1 ? 'is at its limit' : 'are at their limit'
+  const verb = main.length === 1 ? 'has been at its limit' : 'have been at their limit'
   const whom = listText(main.map(clientText), 'client')
   return findingOn(figures, 'few-denied', main, `${whom} ${verb}${limitOf(figures, main)}${originOf(main)}`)
 }
@@ -34,7 +34,7 @@ export function fewDenied(figures: FindingFigures): Finding | undefined {
 export function manyDenied(figures: FindingFigures): Finding | undefined {
   const { clients, deniedClients, mode } = figures
   if (deniedClients === 0) return undefined
-  const verb = mode === 'report' ? 'are over their limit' : 'are denied'
+  const verb = mode === 'report' ? 'have been over their limit' : 'have been denied'
   return findingOn(figures, 'many-denied', clients, `${counted(deniedClients, 'client')} ${verb}`)
 }
 

@@ -50,6 +50,6 @@ function calmSentence(figures: FindingFigures): string {
   }
   const verb = mode === 'report' ? 'would have been denied' : 'denied'
   const share = percentText(deniedPerSecond / Math.max(perSecond, Number.MIN_VALUE))
-  const of = counted(deniedClients, 'client')
-  return `${counted(denied, 'request')} of ${of} ${verb} since ${timeMark(deniedSinceMs)}: ${share} of all`
+  const whom = counted(deniedClients, 'client')
+  return `${counted(denied, 'request')} from ${whom} ${verb} since ${timeMark(deniedSinceMs)}: ${share} of all`
 }

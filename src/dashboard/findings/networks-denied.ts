@@ -17,8 +17,8 @@ export function networksDenied(figures: FindingFigures): Finding | undefined {
   const { allowedPerSecond, deniedPerSecond } = figures
   const share = percentText(deniedPerSecond / (allowedPerSecond + deniedPerSecond))
   const names = few.map(({ network }) => network)
-  const whom = `${counted(addresses, 'address', 'addresses')} of ${listText(names, 'network')}`
-  const verb = mode === 'report' ? 'are over their limit' : 'are denied'
+  const whom = `${counted(addresses, 'address', 'addresses')} in ${listText(names, 'network')}`
+  const verb = mode === 'report' ? 'have been over their limit' : 'have been denied'
   const rate = `${rateText(deniedPerSecond, denialNoun(figures.mode))}, ${share} of all requests`
   return {
     kind: 'network-denied',

@@ -17,7 +17,7 @@ export function outageBanner(banner, announcement) {
       banner.hidden = shown.length === 0
       list.show(shown, model)
       const names = model.outages.map(
-        ({ store, sinceMs }) => `${store} is unavailable since ${clock(sinceMs)}.`,
+        ({ store, sinceMs }) => `${store} has been unavailable since ${clock(sinceMs)}.`,
       )
       setText(announcement, names.join(' '))
     },

@@ -52,7 +52,7 @@ export const INCIDENTS: readonly Incident[] = [
     name: 'a scraper over 40 addresses',
     begin: async ({ traffic }) => traffic.start(120, scraping),
     limiter: 'api',
-    says: [/40 addresses of 203\.0\.113\.0\/24/, /GET \/products\/:id/],
+    says: [/40 addresses in 203\.0\.113\.0\/24/, /GET \/products\/:id/],
     clicks: [/^Block .*203\.0\.113\.0\/24/, /^Block/],
     isSolved: async ({ traffic }) => (await traffic.probe(scraping(0))) === 403,
   },

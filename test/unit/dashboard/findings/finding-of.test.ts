@@ -27,13 +27,13 @@ test.each([
     'a few denials of a client that goes over its limit once',
     figures([client('a', { denied: 4 })], { allowedPerSecond: 0.1, deniedPerSecond: 0.07 }),
     'calm',
-    `4 requests of 1 client denied since ${SINCE}: 41 % of all`,
+    `4 requests from 1 client denied since ${SINCE}: 41 % of all`,
   ],
   [
     'many denials among very many requests',
     figures([client('a', { denied: 90 })], { allowedPerSecond: 90, deniedPerSecond: 0.5 }),
     'calm',
-    `90 requests of 1 client denied since ${SINCE}: less than 1 % of all`,
+    `90 requests from 1 client denied since ${SINCE}: less than 1 % of all`,
   ],
   [
     'a store that is frozen',
@@ -54,13 +54,13 @@ test.each([
       client('user:bob', { denied: 3 }),
     ]),
     'critical account-attacked',
-    `user:ada is under attack since ${SINCE}: 9.8 denials a second from 212 addresses, all on POST /login`,
+    `user:ada has been under attack since ${SINCE}: 9.8 denials a second from 212 addresses, all on POST /login`,
   ],
   [
     'an account that the application names',
     figures([client('#3fa9', { label: 'Ada', denied: 1764, addresses: 212, routes: [] })]),
     'critical account-attacked',
-    `Ada (#3fa9) is under attack since ${SINCE}: 9.8 denials a second from 212 addresses`,
+    `Ada (#3fa9) has been under attack since ${SINCE}: 9.8 denials a second from 212 addresses`,
   ],
   [
     'a brute force on several accounts',
@@ -68,7 +68,7 @@ test.each([
       ['ada', 'bob', 'eve', 'joe'].map((name) => client(`user:${name}`, { denied: 900, addresses: 40 })),
     ),
     'critical account-attacked',
-    `user:ada, user:bob and 2 other accounts are under attack since ${SINCE}: 20 denials a second from up to 40 addresses each, all on GET /`,
+    `user:ada, user:bob and 2 other accounts have been under attack since ${SINCE}: 20 denials a second from up to 40 addresses each, all on GET /`,
   ],
   [
     'a scraper over 40 addresses of one network',
@@ -77,7 +77,7 @@ test.each([
       routes: [{ route: 'GET /products/:id', denied: 3600 }],
     }),
     'critical network-denied',
-    `40 addresses of 203.0.113.0/24 are denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /products/:id`,
+    `40 addresses in 203.0.113.0/24 have been denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /products/:id`,
   ],
   [
     'a scraper over two networks, among others',
@@ -89,7 +89,7 @@ test.each([
       ],
     }),
     'critical network-denied',
-    `35 addresses of 203.0.113.0/24 and 198.51.100.0/24 are denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
+    `35 addresses in 203.0.113.0/24 and 198.51.100.0/24 have been denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
   ],
   [
     'a plan that is too small',
@@ -100,37 +100,37 @@ test.each([
       ],
     }),
     'warning few-denied',
-    `user:acme is at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38 % of all requests, most on POST /search`,
+    `user:acme has been at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38 % of all requests, most on POST /search`,
   ],
   [
     'one client that goes on, among very many requests',
     figures([client('a', { denied: 8100 })], { allowedPerSecond: 5000 }),
     'warning few-denied',
-    `a is at its limit of 100 per 1m since ${SINCE}: 45 denials a second, less than 1 % of all requests, all on GET /`,
+    `a has been at its limit of 100 per 1m since ${SINCE}: 45 denials a second, less than 1 % of all requests, all on GET /`,
   ],
   [
     'a customer with many servers that is a little over its plan',
     figures([client('acme', { denied: 540, addresses: 12 })]),
     'warning few-denied',
-    `acme is at its limit of 100 per 1m, from 12 addresses, since ${SINCE}: 3.0 denials a second, 23 % of all requests, all on GET /`,
+    `acme has been at its limit of 100 per 1m, from 12 addresses, since ${SINCE}: 3.0 denials a second, 23 % of all requests, all on GET /`,
   ],
   [
     'a home with IPv6 whose addresses rotate',
     figures([client('2001:db8:1:100::/56', { denied: 3600, addresses: 64 })]),
     'warning few-denied',
-    `2001:db8:1:100::/56 is at its limit of 100 per 1m, from 64 addresses, since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
+    `2001:db8:1:100::/56 has been at its limit of 100 per 1m, from 64 addresses, since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
   ],
   [
     'a customer with several servers',
     figures([client('user:acme', { denied: 1080, addresses: 9 })]),
     'warning few-denied',
-    `user:acme is at its limit of 100 per 1m, from 9 addresses, since ${SINCE}: 6.0 denials a second, 38 % of all requests, all on GET /`,
+    `user:acme has been at its limit of 100 per 1m, from 9 addresses, since ${SINCE}: 6.0 denials a second, 38 % of all requests, all on GET /`,
   ],
   [
     'an account under attack in report mode',
     figures([client('user:ada', { denied: 1764, addresses: 212 })], { mode: 'report' }),
     'warning account-attacked',
-    `user:ada is under attack since ${SINCE}: 9.8 excess requests a second from 212 addresses, all on GET /`,
+    `user:ada has been under attack since ${SINCE}: 9.8 excess requests a second from 212 addresses, all on GET /`,
   ],
   [
     'a few clients that several limits deny',
@@ -138,25 +138,25 @@ test.each([
       limits: [limit(), limit({ name: 'burst' })],
     }),
     'warning few-denied',
-    `a and b are at their limit since ${SINCE}: 1.1 denials a second, 10 % of all requests, all on GET /`,
+    `a and b have been at their limit since ${SINCE}: 1.1 denials a second, 10 % of all requests, all on GET /`,
   ],
   [
     'three clients among many',
     figures([...many(3, 1000), ...many(20, 1)]),
     'warning few-denied',
-    `10.0.0.1, 10.1.0.1 and 10.2.0.1 are at their limit of 100 per 1m since ${SINCE}: 17 denials a second, 63 % of all requests, all on GET /`,
+    `10.0.0.1, 10.1.0.1 and 10.2.0.1 have been at their limit of 100 per 1m since ${SINCE}: 17 denials a second, 63 % of all requests, all on GET /`,
   ],
   [
     'many clients of as many networks',
     figures(many(40, 90)),
     'warning many-denied',
-    `40 clients are denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
+    `40 clients have been denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
   ],
   [
     'many clients in report mode',
     figures(many(40, 90), { mode: 'report' }),
     'warning many-denied',
-    `40 clients are over their limit since ${SINCE}: 20 excess requests a second, 67 % of all requests, all on GET /`,
+    `40 clients have been over their limit since ${SINCE}: 20 excess requests a second, 67 % of all requests, all on GET /`,
   ],
 ])('%s', (_, given, kind, sentence) => {
   const finding = findingOf(given)
@@ -190,6 +190,6 @@ test('figures that processes have only begun to report make no finding out of no
   const bare = figures([], { deniedSinceMs: NOW_MS, denied: 500, deniedClients: 3, deniedPerSecond: 20 })
   expect(findingOf({ ...bare, routes: [], networks: [], limits: [] })).toMatchObject({
     kind: 'many-denied',
-    sentence: `3 clients are denied since {${NOW_MS}}: 20 denials a second, 67 % of all requests`,
+    sentence: `3 clients have been denied since {${NOW_MS}}: 20 denials a second, 67 % of all requests`,
   })
 })
