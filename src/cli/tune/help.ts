@@ -4,7 +4,7 @@ export const TUNE_HELP = `Usage: headgate tune <log>... --window <time> [options
        headgate tune status <store> <limiter> [options]
        headgate tune approve|stop <store> <limiter> --reason <text> [options]
 
-Proposes a limit from what clients asked for, in access logs or in live traffic. Sets clients apart whose
+Proposes a limit from what clients asked for, in access logs or in live traffic. Sets apart the clients whose
 demand is out of all proportion, such as scrapers, and names those that the limit would deny.
 
 From access logs. Reads the same logs as headgate replay, in any order. - is standard input.
@@ -25,15 +25,15 @@ or of all. Changes nothing.
                     (default after start, status, approve and stop: the environment variable HEADGATE_STORE)
   --prefix <text>   the limiters' prefix, after the keyPrefix of their client, such as app:hg (default: hg)
 
-A trial runs a limit as a candidate. Then it waits for an approval, which puts the limit into force, and goes
-back by itself if it denies too many clients in good standing. It changes the shared settings of the limiter.
-The processes with a dashboard take its steps. start begins one, status shows it, approve puts its limit into
-force, and stop ends it and goes back.
+A trial runs a limit as a candidate, then waits for an approval, which puts the limit into force. After that,
+the limit is reverted if it denies too many clients in good standing. A trial changes the shared settings of the
+limiter, and the processes with a dashboard take its steps. start begins a trial, status shows it, approve puts
+its limit into force, and stop ends it and restores the previous limit.
 
   --for <time>      how long the limit runs as a candidate (default: 1d)
-  --guard <time>    how long it may go back by itself (default: 1h)
+  --guard <time>    how long after the approval the limit may still be reverted (default: 1h)
   --max-denied <share>
-                    it goes back if the share of denied clients in good standing rises by more (default: 1%)
+                    it is reverted if the share of denied clients in good standing rises by more (default: 1%)
   --name <limit>    which limit, if the limiter has several
   --reason <text>   why; required for start, approve and stop
   --by <text>       who (default: the user and the host)

@@ -38,8 +38,8 @@ function stateText(trial: Trial, nowMs: number): string {
     watching: `runs as a candidate for ${durationText(watchMs)}, until ${until(phaseSinceMs + watchMs, nowMs)}`,
     ready: 'waits for an approval',
     promoting: 'is about to be in force',
-    guarding: `is in force, and goes back if it denies ${percent(maxHarmedShare)} more of the clients in good standing until ${until(phaseSinceMs + guardMs, nowMs)}`,
-    reverting: 'is about to go back',
+    guarding: `is in force, and is reverted if it denies ${percent(maxHarmedShare)} more of the clients in good standing until ${until(phaseSinceMs + guardMs, nowMs)}`,
+    reverting: 'is about to be reverted',
     stopping: 'is about to end',
     ended: `ended: ${outcome ?? 'unknown'}`,
   }
@@ -50,7 +50,7 @@ function stateText(trial: Trial, nowMs: number): string {
 function until(endMs: number, nowMs: number): string {
   const end = timeText(isoTime(endMs))
   if (nowMs < endMs + LATE_MS) return end
-  return `${end}, but no process has told what clients asked for since: is a dashboard running?`
+  return `${end}, but no process has reported what clients asked for since: is a dashboard running?`
 }
 
 function figuresText({ clients, denied, identities }: TrialFigures): string {

@@ -36,8 +36,8 @@ export function startTrialDialog({ limiter, proposal, defaults, actions, onDone 
       ),
       el('label', {}, `Limit${inForce === undefined ? '' : `, instead of ${count(inForce)}`}`, number),
       el('label', {}, 'As a candidate for', watch),
-      el('label', {}, 'After the approval, it may go back for', guard),
-      el('label', {}, 'if it denies more of the clients in good standing, by', share),
+      el('label', {}, 'After the approval, it is reverted within', guard),
+      el('label', {}, 'if the share of denied clients in good standing rises by', share),
     ],
     async run(author) {
       const body = {
@@ -59,7 +59,7 @@ const STEPS = {
     verb: 'Approve',
     action: 'approve-trial',
     done: 'Approved',
-    reason: 'the candidate did what it should',
+    reason: 'the candidate worked as intended',
   },
   stop: { verb: 'Stop', action: 'stop-trial', done: 'Stopped', reason: 'no longer needed' },
 }

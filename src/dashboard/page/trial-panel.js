@@ -3,7 +3,7 @@ import { count, counted, duration, moment, spelled } from './format.js'
 import { post } from './server.js'
 import { startTrialDialog, stepDialog } from './trial-dialogs.js'
 
-/** How often proposals are read anew: processes tell what they count as often. */
+/** How often proposals are read again: processes report what they count as often. */
 const FRESH_MS = 300_000
 const MAX_NAMED = 5
 const STALE = Symbol('stale')
@@ -44,7 +44,7 @@ export function trialPanel({ limiter, actions, onDone }) {
     const isRunning = trial !== null && trial.phase !== 'ended'
     const isEmpty = proposals.length === 0 && trial === null
     status.hidden = !isEmpty
-    setText(status, 'Nothing is counted yet. Processes tell what clients ask for every five minutes.')
+    setText(status, 'Nothing has been counted yet. Processes report what clients ask for every five minutes.')
     setChildren(body, JSON.stringify([tuning, can]), () => [
       ...(trial === null ? [] : trialParts(trial)),
       ...(isRunning ? [] : proposals.flatMap(proposalParts)),
@@ -59,7 +59,7 @@ export function trialPanel({ limiter, actions, onDone }) {
       el('p', {}, el('span', { class: 'badge' }, 'trial'), ' ', stateText(trial)),
       problem === undefined ? undefined : el('p', { class: 'problem' }, spelled(problem)),
       watched && figures('Newly denied by the candidate', watched),
-      guarded && figures('Denied in good standing since', guarded),
+      guarded && figures('Denied so far, of those in good standing', guarded),
       el(
         'div',
         { class: 'bar' },

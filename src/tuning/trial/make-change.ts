@@ -13,7 +13,7 @@ export interface Made {
 const WHAT: Readonly<Record<DuePhase, string>> = {
   starting: 'runs as a candidate',
   promoting: 'is promoted',
-  reverting: 'goes back',
+  reverting: 'is reverted',
   stopping: 'is no longer tried',
 }
 

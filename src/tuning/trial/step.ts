@@ -24,8 +24,8 @@ function textOf(trial: Trial, phase: TrialPhase): string {
     watching: `${what} runs as a candidate for ${durationText(watchMs)}`,
     ready: `${what} would newly deny ${sharedText(watched)}, and waits for an approval`,
     promoting: `${what} was approved`,
-    guarding: `${what} is in force, and goes back if it denies too many in ${durationText(guardMs)}`,
-    reverting: `${what} goes back, because ${becauseOf(trial)}`,
+    guarding: `${what} is in force, and is reverted if it denies too many within ${durationText(guardMs)}`,
+    reverting: `${what} is reverted, because ${becauseOf(trial)}`,
     stopping: `the trial of ${what} ends, because ${becauseOf(trial)}`,
     ended:
       outcome === 'kept' ? `${what} stays in force` : `the trial of ${what} has ended, ${endText(trial)}`,

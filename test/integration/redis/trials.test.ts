@@ -86,7 +86,7 @@ test('processes whose connections are reset take each step once, and change the 
   const ids = events.map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)
   expect((await settings.changes('api')).map(({ reason }) => reason.replace(/ \(.*/, ''))).toEqual([
-    'tune: 60 for api goes back',
+    'tune: 60 for api is reverted',
     'tune: 60 for api is promoted',
     'tune: 60 for api runs as a candidate',
   ])

@@ -243,7 +243,7 @@ describe('a trial', () => {
     expect(ready).toContain('state         waits for an approval\nwould deny    ')
     expect(ready).toContain(`to approve it npx headgate tune approve ${URL} api --reason <text>`)
     expect(await mustRun('tune', 'approve', URL, 'api', ...WHY)).toContain(
-      'state         is in force, and goes back',
+      'state         is in force, and is reverted',
     )
     expect((await sharedSettings(store).read('api')).limits).toEqual({ api: { limit: 10 } })
     expect(await mustRun('tune', 'stop', URL, 'api', ...WHY)).toContain('state         ended: stopped')

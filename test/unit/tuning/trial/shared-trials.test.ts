@@ -50,7 +50,7 @@ test('a trial runs as a candidate, waits for an approval, is guarded, and stays'
   const promoted = await trials.approve('api', bob)
   expect(textsOf(promoted)).toEqual([
     'the limit of 60 for api was approved',
-    'the limit of 60 for api is in force, and goes back if it denies too many in 1h',
+    'the limit of 60 for api is in force, and is reverted if it denies too many within 1h',
   ])
   expect(promoted.events[0]).toMatchObject(bob)
   expect(await settings.read('api')).toEqual({ limits: { api: { limit: 60 } }, overrides: [] })
@@ -75,7 +75,7 @@ test.each([
   await settings.change('api', (now) => ({ ...now, overrides: [{ identity: 'acme', exempt: true }] }), bob)
   const reverted = await trials.advance('api', world.pass(HOUR_MS / 6, more))
   expect(textsOf(reverted)).toEqual([
-    'the limit of 60 for api goes back, because it denies 5 of 400 clients in good standing',
+    'the limit of 60 for api is reverted, because it denies 5 of 400 clients in good standing',
     'the trial of the limit of 60 for api has ended, because it denies 5 of 400 clients in good standing',
   ])
   expect(reverted.trial?.guarded?.identities).toHaveLength(5)
@@ -231,7 +231,7 @@ test('of many processes that advance at once, one takes each step, and the setti
   ])
   const changes = (await first?.settings.changes('api')) ?? []
   expect(changes.map(({ reason }) => reason.replace(/ \(.*/, ''))).toEqual([
-    'tune: 60 for api goes back',
+    'tune: 60 for api is reverted',
     'tune: 60 for api is promoted',
     'tune: 60 for api runs as a candidate',
   ])
