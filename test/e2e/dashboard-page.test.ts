@@ -178,12 +178,12 @@ describe('while a store is unavailable', () => {
     await headline.getByText(text).waitFor()
     expect(await headline.locator('.effects li').allTextContents()).toEqual([
       'api: each process counts alone, and grants 25 % of each limit.',
-      'search: each process counts alone, and grants each whole limit.',
+      'search: each process counts alone, and grants each limit in full.',
       'login: all requests are denied.',
-      'mail: the function onStoreError decides about each request.',
+      'mail: the function onStoreError decides on each request.',
     ])
     expect(await row(page, 'mail').locator('.sentence').textContent()).toBe(
-      'the function onStoreError decides about each request',
+      'the function onStoreError decides on each request',
     )
     expect(await page.getByRole('alert').textContent()).toMatch(
       /^redis has been unavailable since \d\d:\d\d:\d\d\.$/,

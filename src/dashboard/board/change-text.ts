@@ -38,11 +38,12 @@ function textsOf(parts: readonly ChangedPart[]): string[] {
 }
 
 function otherText({ path, after }: ChangedPart): string {
-  if (path === 'mode') return after === undefined ? 'set the mode as in the code' : `set the mode to ${after}`
+  if (path === 'mode')
+    return after === undefined ? 'reset the mode to that in the code' : `set the mode to ${after}`
   if (path === 'candidate') return after === undefined ? 'removed the candidate' : 'set a candidate'
   const name = path.slice(path.indexOf('.') + 1)
   return after === undefined
-    ? `set ${name} as in the code`
+    ? `reset ${name} to the limit in the code`
     : `set ${name} to ${numbersText(after as LimitSettings)}`
 }
 
@@ -59,7 +60,7 @@ function effectText({ before, after }: ChangedPart): string {
   const { block, exempt, until } = (after ?? before) as SettingsOverride
   if (after === undefined) {
     if (block) return 'unblocked *'
-    return exempt ? 'ended the exemption of *' : 'set * as all others'
+    return exempt ? 'ended the exemption of *' : 'removed the other limits of *'
   }
   const end = until === undefined ? '' : ` until ${timeMark(new Date(until).getTime())}`
   return `${block ? 'blocked *' : exempt ? 'exempted *' : 'set other limits for *'}${end}`

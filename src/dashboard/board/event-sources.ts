@@ -75,7 +75,7 @@ function breakerEvents(add: (event: NewEvent) => void) {
       const isOpen = limiters.size > 0
       if (isOpen === wasOpen) return
       const on = server === undefined ? '' : ` on ${server}`
-      const text = isOpen ? `${store} does not reply${on}` : `${store} replies again${on}`
+      const text = isOpen ? `${store}${on} does not reply` : `${store}${on} replies again`
       const details = { store, state: isOpen ? 'open' : 'closed', ...(server !== undefined && { server }) }
       add({ kind: 'breaker', text, about, state: details.state, details })
     },

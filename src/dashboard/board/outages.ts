@@ -37,9 +37,9 @@ function effectOf({ inspection, limiter }: LimiterWatch): string {
   if (limiter.mode === 'report') return 'all requests are allowed, because the limiter only reports'
   if (onStoreError === 'allow') return 'all requests are allowed, and not counted'
   if (onStoreError === 'deny') return 'all requests are denied'
-  if (typeof onStoreError === 'function') return 'the function onStoreError decides about each request'
+  if (typeof onStoreError === 'function') return 'the function onStoreError decides on each request'
   const share =
-    fallbackShare === 1 ? 'each whole limit' : `${Math.round(100 * fallbackShare)} % of each limit`
+    fallbackShare === 1 ? 'each limit in full' : `${Math.round(100 * fallbackShare)} % of each limit`
   return `each process counts alone, and grants ${share}`
 }
 

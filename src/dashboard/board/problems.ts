@@ -17,7 +17,7 @@ function problemsOfGroup(group: Group): readonly string[] {
         `${processName(header)} runs version ${header.version}, whose figures cannot be added up.`,
     )
   return [
-    ...(problem === undefined ? [] : [`The figures are of this process alone (${problem}).`]),
+    ...(problem === undefined ? [] : [`The figures cover this process alone (${problem}).`]),
     ...(recordProblem === undefined || recordProblem === problem
       ? []
       : [`Events and the history are not kept (${recordProblem}).`]),

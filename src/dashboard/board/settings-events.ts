@@ -51,13 +51,13 @@ export function settingsEvents(watch: LimiterWatch, add: AddEvent): SettingsEven
   function onSettings(applied: AppliedSettings): void {
     isDue = true
     void addChanges()
-    const text = `the settings of ${name} were read anew`
+    const text = `the settings of ${name} were reloaded`
     if (source === undefined)
       add({ id: `settings:${name}:${applied.version}`, kind: 'settings', limiter: name, text })
     const next = candidateOf(limiter.describe())
     if (next === candidate) return
     candidate = next
-    const what = next === '' ? `${name} has no candidate any more` : `${name} has a new candidate`
+    const what = next === '' ? `${name} no longer has a candidate` : `${name} has a new candidate`
     add({ kind: 'candidate', limiter: name, text: what, about: name, state: next, ...authorOf(applied) })
   }
 

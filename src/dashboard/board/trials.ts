@@ -120,7 +120,7 @@ export function trialsOf(group: Group, now: () => number): Trials {
 /** Returns why the trials of some groups do not go on, each in a sentence. */
 export function trialProblems(trials: readonly Trials[]): readonly string[] {
   const problems = trials.flatMap((each) => each.problem() ?? [])
-  return [...new Set(problems)].map((problem) => `Trials of limits do not go on (${problem}).`)
+  return [...new Set(problems)].map((problem) => `Trials of limits cannot continue (${problem}).`)
 }
 
 const nameOf = ({ limiter }: LimiterWatch): string => limiter.name ?? ''

@@ -21,7 +21,7 @@ test.each<[readonly ChangedPart[] | undefined, string]>([
   [undefined, 'changed the settings'],
   [[], 'changed the settings'],
   [[{ path: 'mode', after: 'report' }], 'set the mode to report'],
-  [[{ path: 'mode', before: 'report' }], 'set the mode as in the code'],
+  [[{ path: 'mode', before: 'report' }], 'reset the mode to that in the code'],
   [[{ path: 'candidate', after: { limits: {} } }], 'set a candidate'],
   [[{ path: 'candidate', before: { limits: {} } }], 'removed the candidate'],
   [[{ path: 'limits.api', after: { limit: 7 } }], 'set api to 7'],
@@ -31,7 +31,7 @@ test.each<[readonly ChangedPart[] | undefined, string]>([
     [{ path: 'limits.api', after: { policy: 'consecutive', limit: 3 } }],
     'set api to another policy (consecutive)',
   ],
-  [[{ path: 'limits.api', before: { limit: 7 } }], 'set api as in the code'],
+  [[{ path: 'limits.api', before: { limit: 7 } }], 'reset api to the limit in the code'],
   [
     [override({ network: '203.0.113.0/24', block: true, until: UNTIL })],
     `blocked 203.0.113.0/24 until ${MARK}`,
@@ -40,7 +40,7 @@ test.each<[readonly ChangedPart[] | undefined, string]>([
   [[override({ identity: ['a', 'b'], exempt: true })], 'exempted a | b'],
   [[override({ identity: 'a', exempt: true }, true)], 'ended the exemption of a'],
   [[override({ identityPrefix: 'trial-', limits: { api: { limit: 2 } } })], 'set other limits for trial-…'],
-  [[override({ storedIdentity: '$&', limits: { api: { limit: 2 } } }, true)], 'set $& as all others'],
+  [[override({ storedIdentity: '$&', limits: { api: { limit: 2 } } }, true)], 'removed the other limits of $&'],
 ])('%j', (parts, text) => {
   expect(textOf(parts)).toBe(text)
 })

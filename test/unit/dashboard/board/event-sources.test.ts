@@ -61,10 +61,10 @@ test('one outage is one event, although each limiter has a circuit breaker', () 
   expect(events()).toMatchObject([
     {
       kind: 'breaker',
-      text: 'redis does not reply on 10.0.0.7:6379',
+      text: 'redis on 10.0.0.7:6379 does not reply',
       details: { state: 'open', server: '10.0.0.7:6379' },
     },
-    { kind: 'breaker', text: 'redis replies again on 10.0.0.7:6379', details: { state: 'closed' } },
+    { kind: 'breaker', text: 'redis on 10.0.0.7:6379 replies again', details: { state: 'closed' } },
   ])
 })
 

@@ -239,7 +239,7 @@ test('while the store fails, the figures are of this process alone, which the pa
   shared.set('fail')
   await board.refresh()
   expect(board.processes()).toHaveLength(1)
-  expect(board.problems()).toEqual(['The figures are of this process alone (redis: connection lost).'])
+  expect(board.problems()).toEqual(['The figures cover this process alone (redis: connection lost).'])
 })
 
 test('another format of a process is said, and left out', async () => {
