@@ -106,11 +106,11 @@ test('limits are edited with a preview, and a second operator sees what the firs
   expect(await stage.send('api', '203.0.113.1')).toBe(true)
   await edit(second, '9', 'even more')
   const conflict = second.page.locator('.conflict')
-  await conflict.getByText('ines (“more”) made it 6. Yours is 9.').waitFor()
+  await conflict.getByText('ines (“more”) changed it to 6. Yours is 9.').waitFor()
   expect(await limitOf(second).inputValue()).toBe('9')
   expect(await findings(second.page)).toEqual([])
   await takePicture(second.page, 'edit-conflict')
-  await second.page.getByRole('button', { name: 'Save on top' }).click()
+  await second.page.getByRole('button', { name: 'Save anyway' }).click()
   await second.page.getByRole('status').getByText('Saved the settings of api.').waitFor()
   expect((await stage.settings.read('api')).limits).toEqual({ api: { limit: 9 } })
   await second.page.getByRole('button', { name: 'Undo the change of omar: even more' }).click()
@@ -202,7 +202,7 @@ test('a store that hangs leaves no doubt that the outcome is unknown, and pressi
   const confirm = dialog.getByRole('button', { name: 'Block for 1 hour' })
   hangs = true
   await confirm.click()
-  await dialog.getByText('It is not known whether this was done.').waitFor({ timeout: 20_000 })
+  await dialog.getByText('The outcome is unknown.').waitFor({ timeout: 20_000 })
   expect(await findings(page)).toEqual([])
   hangs = false
   await confirm.click()

@@ -46,9 +46,9 @@ test('without settings, a ban is listed and undone, and the page says how to cha
   await page.getByText('write settings: sharedSettings(store)').waitFor() // of the limiter api, which has no ban
   expect(await page.getByRole('button', { name: /^Raise/ }).count()).toBe(0)
   await page.getByRole('link', { name: 'In force' }).click()
-  await page.getByRole('button', { name: 'Undo banned heidi in login' }).click()
+  await page.getByRole('button', { name: 'Undo the ban of heidi in login' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
-  await page.getByRole('status').getByText('Undone: banned of heidi in login.').waitFor()
+  await page.getByRole('status').getByText('Undone: the ban of heidi in login.').waitFor()
   expect(await logInAs('heidi')).toBe(401)
   expect(troubles).toEqual([])
 })

@@ -26,7 +26,7 @@ export function changeActions(session) {
       if (session().operator !== undefined) return {}
       const by = text.trim()
       if (by !== '') localStorage.setItem(NAME, by)
-      return { by: by || 'somebody without a name' }
+      return { by: by || 'an unnamed operator' }
     },
     /** Changes something of one client. Returns whether it was done; throws an `Error` if it failed. */
     async change(action, body) {

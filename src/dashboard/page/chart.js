@@ -113,7 +113,7 @@ function markNear({ marks = [] }, ms, stepMs) {
 }
 
 function textOf(ms, rates, other) {
-  if (!rates) return `${clock(ms)} · nothing is known`
+  if (!rates) return `${clock(ms)} · no data`
   const { denied, all } = rates
   const share = all === 0 ? 0 : denied / all
   const parts = [

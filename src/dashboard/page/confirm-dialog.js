@@ -85,5 +85,5 @@ export function confirmDialog({ title, verb, content = [], reason, actions, run,
 /** Returns what went wrong, and what to do if the outcome is unknown. */
 export function textOf({ message, isUnknown }) {
   if (!isUnknown) return message
-  return `It is not known whether this was done. ${message} Look at what is in force, or press again: it is done only once.`
+  return `The outcome is unknown. ${message} Check what is in force, or press again: the change is made only once.`
 }

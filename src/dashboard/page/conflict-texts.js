@@ -6,13 +6,13 @@ import { partText } from './settings-history.js'
 export function conflictTexts({ conflicts, message }, loadTheirs) {
   const lines = conflicts.map(({ path, before, theirs, yours, change }) => {
     const who = change === undefined ? 'Another operator' : `${change.by} (“${change.reason}”)`
-    const differs = `${who} made it ${partText(theirs)}. Yours is ${partText(yours)}.`
+    const differs = `${who} changed it to ${partText(theirs)}. Yours is ${partText(yours)}.`
     return el('li', {}, spelled(`${path}: it was ${partText(before)}. ${differs}`))
   })
   return [
-    el('p', {}, 'Another operator has changed the same meanwhile. Nothing is saved yet.'),
+    el('p', {}, 'Another operator has changed the same settings in the meantime. Nothing is saved yet.'),
     lines.length > 0 ? el('ul', {}, ...lines) : el('p', {}, message),
-    el('p', {}, 'Save on top to replace their values by yours, or load theirs.'),
+    el('p', {}, 'Save anyway to replace their values with yours, or load theirs.'),
     el('button', { type: 'button', onclick: loadTheirs }, 'Load theirs'),
   ]
 }

@@ -15,7 +15,7 @@ export function candidatePanel(candidate) {
     mostDenied.map((client) => [clientLink(client.identity), name, count(client.denied)]),
   )
   const list = table({
-    caption: 'It would have denied most',
+    caption: 'Clients it would have denied most',
     head: ['client', 'limit', 'requests'],
     numbers: [2],
     rows: denied.slice(0, 10),

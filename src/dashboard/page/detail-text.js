@@ -19,13 +19,13 @@ function latency(ms) {
 
 /** Returns what a candidate would have done, compared with the limits in force. */
 export function candidateText({ sinceMs, requests, clients, newlyDenied, newlyAllowed, failed }, nowMs) {
-  if (requests === 0) return `It has decided no request since ${moment(sinceMs, nowMs)}.`
+  if (requests === 0) return `It has decided no requests since ${moment(sinceMs, nowMs)}.`
   const changes = [
     newlyDenied > 0 && `denied ${count(newlyDenied)} that were allowed`,
     newlyAllowed > 0 && `allowed ${count(newlyAllowed)} that were denied`,
   ].filter(Boolean)
   const what = changes.length === 0 ? 'decided as the limits in force did' : changes.join(', and ')
-  const of = `Of ${counted(requests, 'request')} of ${counted(clients, 'client')} since ${moment(sinceMs, nowMs)}`
+  const of = `Of ${counted(requests, 'request')} from ${counted(clients, 'client')} since ${moment(sinceMs, nowMs)}`
   const failures = failed > 0 ? ` It could not decide ${counted(failed, 'request')}.` : ''
   return `${of}, it would have ${what}.${failures}`
 }

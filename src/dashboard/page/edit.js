@@ -120,7 +120,7 @@ export function editView(limiter, { actions, onDone }) {
     problem.hidden = true
     try {
       const parts = editedParts(filled, read())
-      if (parts.length === 0) throw new Error('Nothing is changed.')
+      if (parts.length === 0) throw new Error('There are no changes to save.')
       const author = { ...actions.nameOf(name.value), reason: reason.value.trim(), id }
       await post('save', { limiter, parts, base, ...author })
       reason.value = ''
@@ -140,7 +140,7 @@ export function editView(limiter, { actions, onDone }) {
     id = randomId()
     conflict.replaceChildren(...conflictTexts({ conflicts, message }, () => void load()))
     conflict.hidden = false
-    save.textContent = 'Save on top'
+    save.textContent = 'Save anyway'
   }
 
   function showProblem(error) {

@@ -13,6 +13,8 @@ const KINDS = {
   mode: 'mode',
   candidate: 'candidate',
 }
+/** What is undone, in a sentence. */
+const UNDONE = { ...KINDS, block: 'block', ban: 'ban', exempt: 'exemption', mode: 'changed mode' }
 const MAX_TARGETS = 3
 const HEADS = ['limiter', 'what', 'whom', 'until', 'by whom, and why', '']
 
@@ -26,7 +28,7 @@ export function inForceView({ actions, onDone }) {
     el(
       'p',
       { class: 'lead' },
-      'What operators have changed beside the rules of the code, and bans of clients that are denied.',
+      'Settings that operators have changed from the code, and bans of clients that were denied.',
     ),
     list.element,
   )
@@ -95,7 +97,8 @@ export function inForceList({ limiter, actions, onDone }) {
   function row([found, entry]) {
     const { kind, untilMs, by, reason, atMs, count: targets } = entry
     const undo = el('button', { type: 'button', onclick: () => undoEntry(found, entry) }, 'Undo')
-    undo.setAttribute('aria-label', `Undo ${KINDS[kind]} ${entry.targets[0] ?? ''} in ${found.limiter}`)
+    const whom = targets === 0 ? '' : ` of ${entry.targets[0]}`
+    undo.setAttribute('aria-label', `Undo the ${UNDONE[kind]}${whom} in ${found.limiter}`)
     const link = el('a', { href: addressOf({ view: 'limiter', name: found.limiter }) }, found.limiter)
     return el(
       'tr',
@@ -114,7 +117,7 @@ export function inForceList({ limiter, actions, onDone }) {
     const whom =
       targets === 0 ? '' : ` of ${targets === 1 ? spelled(entry.targets[0]) : counted(targets, 'target')}`
     confirmDialog({
-      title: `Undo ${KINDS[kind]}${whom} in ${found.limiter}`,
+      title: `Undo the ${UNDONE[kind]}${whom} in ${found.limiter}`,
       verb: 'Undo',
       reason: 'no longer needed',
       actions,
@@ -123,7 +126,7 @@ export function inForceList({ limiter, actions, onDone }) {
           await post('release', { limiter: found.limiter, identity: entry.targets[0], ...author })
         else await undoParts({ limiter: found.limiter, paths, base: found.base, ...author })
         await load()
-        return `Undone: ${KINDS[kind]}${whom} in ${found.limiter}.`
+        return `Undone: the ${UNDONE[kind]}${whom} in ${found.limiter}.`
       },
       onDone,
     })
@@ -136,7 +139,7 @@ export function inForceList({ limiter, actions, onDone }) {
     } catch (error) {
       if (error.conflicts === undefined) throw error
       await load()
-      throw new Error('Another operator has changed this meanwhile. Cancel, and look at the list again.')
+      throw new Error('Another operator has changed this in the meantime. Cancel, and check the list again.')
     }
   }
 
@@ -164,7 +167,7 @@ const STALE = Symbol('stale')
 const CHANGES = ['settings', 'block', 'release', 'mode', 'candidate']
 
 function statusOf(listed, more) {
-  if (listed === 0) return 'Nothing: the rules of the code apply to everyone.'
+  if (listed === 0) return 'Nothing: the limits in the code apply to everyone.'
   return more > 0 ? `${count(more)} more are not listed.` : ''
 }
 
@@ -193,7 +196,7 @@ function targetsOf({ targets, count: all }) {
 
 /** Returns who did something and why, as far as the history reaches. */
 export function whyOf({ by, reason, atMs }) {
-  if (by === undefined && reason === undefined) return 'unknown: the history does not reach back so far'
+  if (by === undefined && reason === undefined) return 'unknown: the history does not reach back that far'
   const when = atMs === undefined ? '' : ` at ${moment(atMs)}`
   return [`${spelled(by ?? 'unknown')}${when}`, reason && `“${spelled(reason)}”`].filter(Boolean).join(', ')
 }

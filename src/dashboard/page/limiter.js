@@ -99,7 +99,7 @@ function limiterHead(name, backTo, context) {
     const row = rows.get(name)
     bar.show(row, session)
     edit.hidden = !row?.hasSettings
-    if (row === undefined) return setText(sentence, isKnown ? 'There is no limiter of this name.' : '')
+    if (row === undefined) return setText(sentence, isKnown ? 'There is no limiter with this name.' : '')
     level.show(row.finding.level)
     finding.className = `finding is-${row.finding.level}`
     setText(sentence, findingText(row, outages))

@@ -20,7 +20,7 @@ const WORDS = {
     done: 'Exempted',
     says: 'No limit of this limiter applies to it, and nothing is counted.',
   },
-  raise: { verb: 'Raise', done: 'Raised', says: 'It gets these limits instead of those of everyone.' },
+  raise: { verb: 'Raise', done: 'Raised', says: 'It gets these limits in place of the usual ones.' },
 }
 const MAX_LISTED = 5
 
@@ -61,7 +61,7 @@ export function overrideDialog({ actions, limiter, effect, targets, who, duratio
     const { raises, warnings: texts, notes: unknown, mode } = await post('proposal', { limiter, targets })
     const all =
       mode === 'report' && effect === 'block'
-        ? ['This limiter is in report mode, in which nothing is denied.', ...texts]
+        ? ['This limiter is in report mode, so nothing is denied.', ...texts]
         : texts
     notes.textContent = effect === 'block' ? unknown.join(' ') : ''
     setChildren(warnings, all.join('\n'), () => all.map((text) => el('li', {}, text)))

@@ -62,7 +62,7 @@ export function historyPanel({ limiter, actions, onDone }) {
     show(changes, canChange) {
       setChildren(list, `${canChange}/${changes.map(({ id }) => id).join()}`, () =>
         changes.length === 0
-          ? [el('li', { class: 'quiet' }, 'Nobody has changed them yet.')]
+          ? [el('li', { class: 'quiet' }, 'No changes yet.')]
           : changes.map((change) => item(change, canChange)),
       )
     },

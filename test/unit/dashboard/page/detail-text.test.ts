@@ -33,15 +33,15 @@ const candidate = {
 }
 
 test.each([
-  [{ requests: 0, clients: 0 }, 'It has decided no request since 12:04.'],
-  [{}, 'Of 1,200 requests of 30 clients since 12:04, it would have decided as the limits in force did.'],
+  [{ requests: 0, clients: 0 }, 'It has decided no requests since 12:04.'],
+  [{}, 'Of 1,200 requests from 30 clients since 12:04, it would have decided as the limits in force did.'],
   [
     { newlyDenied: 12 },
-    'Of 1,200 requests of 30 clients since 12:04, it would have denied 12 that were allowed.',
+    'Of 1,200 requests from 30 clients since 12:04, it would have denied 12 that were allowed.',
   ],
   [
     { newlyDenied: 12, newlyAllowed: 3, failed: 1 },
-    'Of 1,200 requests of 30 clients since 12:04, it would have denied 12 that were allowed, and allowed 3 that were denied. It could not decide 1 request.',
+    'Of 1,200 requests from 30 clients since 12:04, it would have denied 12 that were allowed, and allowed 3 that were denied. It could not decide 1 request.',
   ],
 ])('of a candidate with %j, it says %j', (own, text) => {
   expect(candidateText({ ...candidate, ...own }, NOW_MS)).toBe(text)
