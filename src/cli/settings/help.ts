@@ -7,21 +7,21 @@ Commands:
   history <limiter>              the last 100 changes, with what each changed
   set <limiter> <field>...       set mode=report, limit=200, window=1m or, of several limits, account.limit=5;
                                  policy=tokenBucket capacity=50 refill=10 every=1s replaces the policy
-  unset <limiter> <part>...      leave limits.api, mode or candidate to the code again
+  unset <limiter> <part>...      remove limits.api, mode or candidate, so that the code decides again
   exempt <limiter> <client>      allow a client without counting
   block <limiter> <client>       deny a client
   override <limiter> <client> <field>...
                                  give a client other limits
   remove <limiter> <client>      remove the override of a client
   candidate <limiter> <field>... try limits without enforcing them
-  edit <limiter> [file]          edit the document in the editor that EDITOR names; with a file, or - for the
+  edit <limiter> [file]          edit the document in the editor that EDITOR names; with a file, or - for
                                  standard input, save that document, or what show --json printed
   undo <limiter> <id>            restore what a change replaced
 
 A client:
   --identity <text>         as the key function returns it, such as user:7; repeated for several keys
   --stored-identity <text>  as stores keep it, such as the hash that the dashboard shows
-  --identity-prefix <text>  all identities that begin so
+  --identity-prefix <text>  all identities that begin with this text
   --network <network>       an IP address or a CIDR range
   --for <time>              how long an override lasts, such as 1h (default: until it is removed)
   --until <time>            when it ends, such as 2030-12-31T00:00:00Z
