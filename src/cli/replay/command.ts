@@ -15,8 +15,8 @@ export const REPLAY_HELP = `Usage: headgate replay <log>... --limit <n> --window
 Decides each request in access logs as the middleware would have. Shows who would have been denied, and when.
 
 A log has the common or combined format of nginx and Apache, or JSON. It may be gzipped, its lines may begin with
-a prefix of syslog, journalctl, docker or kubectl, or be in a field of a collector's JSON. Several logs are read
-side by side, in the order of their times. - is standard input.
+a prefix of syslog, journalctl, docker or kubectl, or be in a field of a collector's JSON. Several logs are
+merged by time. - is standard input.
 
   --limit <n>       how many requests a client may send in each window; may be repeated, to compare limits
   --window <time>   the window, such as 10s, 1m or 24h
