@@ -48,14 +48,14 @@ function warningsOf(text: string, range: Range, around: Surroundings): readonly 
 function allowedIn(text: string, range: Range, { demands = [], denied }: Surroundings): string | undefined {
   const allowed = allowedClientsIn(range, demands, denied)
   if (allowed === 0) return undefined
-  return `${counted(allowed, 'client')} of ${text} ${allowed === 1 ? 'was' : 'were'} never denied in the last hours.`
+  return `${counted(allowed, 'client')} in ${text} ${allowed === 1 ? 'was' : 'were'} never denied in the last hours.`
 }
 
 /** Returns what is not known of the clients in networks, each in a sentence. */
 export function networkNotes(targets: readonly Target[], { demands }: Surroundings): readonly string[] {
   const networks = targets.flatMap((target) => networkOf(target) ?? [])
   if (demands === undefined)
-    return networks.map((text) => `Which other clients are in ${text} could not be read.`)
+    return networks.map((text) => `The other clients in ${text} could not be read.`)
   const clients = demands.flatMap((each) => each.demands)
   if (clients.length === 0 || clients.some(({ identity }) => isNetwork(identity))) return []
   const unknown = 'This limiter does not count by address, so it is not known which other clients are in'

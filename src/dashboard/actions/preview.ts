@@ -47,7 +47,7 @@ function previewLimit(
   const [newest] = found
   const none = { denied: 0, wouldDeny: 0, newlyDenied: [], newlyDeniedCount: 0, noLongerDeniedCount: 0 }
   if (newest === undefined)
-    return { limitName, clients: 0, fromMs: 0, toMs: 0, ...none, problem: 'Nothing is counted of it yet.' }
+    return { limitName, clients: 0, fromMs: 0, toMs: 0, ...none, problem: 'Nothing has been counted yet.' }
   const { windowMs, toMs } = newest
   const about = {
     limitName,
@@ -66,8 +66,7 @@ function previewLimit(
   return { ...about, ...countsOf(mergedDemands(found), denies) }
 }
 
-const OTHER_WINDOW =
-  'What clients ask for is counted by the window in force, so it is not known for another one.'
+const OTHER_WINDOW = 'What clients ask for is known for the window in force only.'
 
 function countsOf(demands: readonly ClientDemand[], denies: (client: ClientDemand) => boolean) {
   const newly = demands.filter((client) => !client.wasDenied && denies(client))

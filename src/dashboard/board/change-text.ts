@@ -60,7 +60,7 @@ function effectText({ before, after }: ChangedPart): string {
   const { block, exempt, until } = (after ?? before) as SettingsOverride
   if (after === undefined) {
     if (block) return 'unblocked *'
-    return exempt ? 'ended the exemption of *' : 'removed the other limits of *'
+    return exempt ? 'ended the exemption of *' : 'removed the override of *'
   }
   const end = until === undefined ? '' : ` until ${timeMark(new Date(until).getTime())}`
   return `${block ? 'blocked *' : exempt ? 'exempted *' : 'set other limits for *'}${end}`

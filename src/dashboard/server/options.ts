@@ -97,7 +97,7 @@ function readLimiter(owner: string, option: string, limiter: unknown, i: number)
 function readAuthorize(owner: string, option: string, authorize: unknown): DashboardOptions['authorize'] {
   const given = callback<DashboardOptions['authorize']>(owner, option, authorize)
   if (given !== undefined) return given
-  const fix = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can release clients.'
+  const fix = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can change limits.'
   throw wrongOption(owner, option, 'a function', authorize, fix)
 }
 

@@ -36,7 +36,7 @@ function textOf(trial: Trial, phase: TrialPhase): string {
 function becauseOf({ outcome, guarded, problem }: Trial): string {
   if (outcome === 'reverted') return `it denies ${sharedText(guarded)} in good standing`
   if (outcome === 'overridden') return 'its settings were changed'
-  if (outcome === 'refused') return `the settings cannot have it (${problem})`
+  if (outcome === 'refused') return `the settings do not accept it (${problem})`
   if (outcome === 'stopped') return 'it was stopped'
   return 'no figures or no approval came in time'
 }

@@ -31,13 +31,13 @@ test.each([
     'allowed clients',
     network,
     { demands: [demand(['203.0.113.1'], ['203.0.113.2'], ['203.0.114.1'])] },
-    ['2 clients of 203.0.113.0/24 were never denied in the last hours.'],
+    ['2 clients in 203.0.113.0/24 were never denied in the last hours.'],
   ],
   [
     'clients that a sample stands for',
     network,
     { demands: [demand(['203.0.113.1', false, 40])] },
-    ['40 clients of 203.0.113.0/24 were never denied in the last hours.'],
+    ['40 clients in 203.0.113.0/24 were never denied in the last hours.'],
   ],
   [
     'a client that one of two limits denied: no',
@@ -49,7 +49,7 @@ test.each([
     'one client, in IPv6',
     '2001:db8::/48',
     { demands: [demand(['2001:db8:0:100::/56'])] },
-    ['1 client of 2001:db8::/48 was never denied in the last hours.'],
+    ['1 client in 2001:db8::/48 was never denied in the last hours.'],
   ],
   [
     'the address of the operator',
@@ -90,7 +90,7 @@ test.each([
   [
     'who else is in a network, if that could not be read',
     undefined,
-    ['Which other clients are in 203.0.113.0/24 could not be read.'],
+    ['The other clients in 203.0.113.0/24 could not be read.'],
   ],
 ])('notes that it does not know %s', (_, demands, expected) => {
   expect(networkNotes([{ network }, { storedIdentity: 'ada' }], { ...around, demands })).toEqual(expected)

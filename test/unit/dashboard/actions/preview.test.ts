@@ -83,7 +83,7 @@ test.each([
 })
 
 test('says so if nothing is counted', () => {
-  expect(previewOf({}, code, [])).toMatchObject([{ problem: 'Nothing is counted of it yet.', clients: 0 }])
+  expect(previewOf({}, code, [])).toMatchObject([{ problem: 'Nothing has been counted yet.', clients: 0 }])
 })
 
 test('a limit may be called like a property of all objects', () => {

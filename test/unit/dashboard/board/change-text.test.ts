@@ -40,7 +40,7 @@ test.each<[readonly ChangedPart[] | undefined, string]>([
   [[override({ identity: ['a', 'b'], exempt: true })], 'exempted a | b'],
   [[override({ identity: 'a', exempt: true }, true)], 'ended the exemption of a'],
   [[override({ identityPrefix: 'trial-', limits: { api: { limit: 2 } } })], 'set other limits for trial-…'],
-  [[override({ storedIdentity: '$&', limits: { api: { limit: 2 } } }, true)], 'removed the other limits of $&'],
+  [[override({ storedIdentity: '$&', limits: { api: { limit: 2 } } }, true)], 'removed the override of $&'],
 ])('%j', (parts, text) => {
   expect(textOf(parts)).toBe(text)
 })

@@ -9,7 +9,7 @@ const unnamed = createLimiter<string>({ policy, key: (id) => id })
 const middleware = rateLimit({ limit: 5, window: '1m' })
 const authorize = () => true
 
-const FIX = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can release clients.'
+const FIX = 'Write authorize: (req) => req.user?.isAdmin === true. Whoever it lets in can change limits.'
 const LIST = 'limiters must be an array of 1 to 200 limiters'
 
 const WRONG: readonly (readonly [string, unknown, string])[] = [

@@ -51,7 +51,7 @@ test('a network is blocked with the warnings that were asked for first, and unbl
   const { warnings, raises, mode } = await send('proposal', { targets })
   expect(warnings).toEqual([
     '203.0.113.0/24 contains your own address, 203.0.113.9.',
-    '1 client of 203.0.113.0/24 was never denied in the last hours.',
+    '1 client in 203.0.113.0/24 was never denied in the last hours.',
   ])
   expect({ raises, mode }).toMatchObject({ raises: [], mode: 'enforce' })
   const body = { targets, effect: 'block', durationMs: 3_600_000, reason }
@@ -207,6 +207,6 @@ test('a proposal waits a second at most for a store that hangs', async () => {
   const send = actions(watchedLimiter(), { demands: () => new Promise(() => undefined) })
   expect(await send('proposal', { targets: [{ network: '192.0.2.0/24' }] })).toMatchObject({
     warnings: [],
-    notes: ['Which other clients are in 192.0.2.0/24 could not be read.'],
+    notes: ['The other clients in 192.0.2.0/24 could not be read.'],
   })
 })

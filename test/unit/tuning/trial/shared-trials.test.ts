@@ -309,7 +309,7 @@ test('a limit that the limiter of this process cannot have is refused, with the 
   const refused = await trials.start({ ...PLAN, limit: 100_000 }, ada)
   await limiter.close()
   expect(phaseOf(refused)).toEqual(['ended', 'refused'])
-  expect(textsOf(refused)[1]).toContain('has ended, because the settings cannot have it (settings: ')
+  expect(textsOf(refused)[1]).toContain('has ended, because the settings do not accept it (settings: ')
   expect(await settings.read('api')).toEqual({ limits: {}, overrides: [] })
 })
 
