@@ -37,7 +37,7 @@ export function headlineList(label, context = {}) {
         keyOf(headline),
         { headline, outages, atMs, row: rows.get(headline.limiter), session },
       ])
-      const kept = isHeld ? entries.filter(([key, value]) => shown.has(key) || isUrgent(value)) : entries
+      const kept = isHeld ? entries.filter(([key, value]) => shown.has(key) || hasNoRow(value)) : entries
       showItems(kept, isHeld)
       shown.clear()
       for (const item of element.children) shown.add(item.headlineKey)
@@ -46,8 +46,8 @@ export function headlineList(label, context = {}) {
   }
 }
 
-/** Whether a headline comes even while somebody reads the rows. */
-const isUrgent = ({ headline: { limiter, finding } }) => limiter === undefined || finding.level === 'critical'
+/** Whether nothing else says it while somebody reads the rows: a store or a process has no row. */
+const hasNoRow = ({ headline: { limiter } }) => limiter === undefined
 
 const keyOf = ({ limiter, finding }) =>
   limiter === undefined ? `${finding.kind}/${finding.sinceMs}` : `/${limiter}`

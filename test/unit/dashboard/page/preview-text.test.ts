@@ -19,7 +19,7 @@ test.each([
   [{}, `${head} Newly denied: b\\u{202e} (asked for 1,200) and 11 more.`],
   [{ newlyDeniedCount: 1 }, `${head} Newly denied: b\\u{202e} (asked for 1,200).`],
   [{ newlyDeniedCount: 0, newlyDenied: [], noLongerDeniedCount: 1 }, `${head} No longer denied: 1 client.`],
-  [{ problem: 'Nothing has been counted yet.' }, 'api: Nothing has been counted for it yet.'],
+  [{ problem: 'Nothing has been counted yet.' }, 'api: Nothing has been counted yet.'],
 ])('%j is said in sentences', (own, expected) => {
   expect(previewText({ ...preview, ...own })).toBe(expected)
 })
