@@ -54,8 +54,7 @@ function allowedIn(text: string, range: Range, { demands = [], denied }: Surroun
 /** Returns what is not known of the clients in networks, each in a sentence. */
 export function networkNotes(targets: readonly Target[], { demands }: Surroundings): readonly string[] {
   const networks = targets.flatMap((target) => networkOf(target) ?? [])
-  if (demands === undefined)
-    return networks.map((text) => `The other clients in ${text} could not be read.`)
+  if (demands === undefined) return networks.map((text) => `The other clients in ${text} could not be read.`)
   const clients = demands.flatMap((each) => each.demands)
   if (clients.length === 0 || clients.some(({ identity }) => isNetwork(identity))) return []
   const unknown = 'This limiter does not count by address, so it is not known which other clients are in'
