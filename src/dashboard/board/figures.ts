@@ -16,9 +16,6 @@ import { type Reported, shownOutages } from './outages.js'
 import { shownProcesses } from './processes.js'
 import { liveSeries } from './series.js'
 
-/** For how long a process that has vanished is part of the findings of its limiters. */
-const GONE_MS = 900_000
-
 /** The clients that the findings of all limiters look at, and those of one: at least, and at most. Details list more. */
 const ALL_CLIENTS = 2000
 const MIN_CLIENTS = 10
@@ -33,8 +30,6 @@ export interface MergedLimiter extends Reported {
   readonly group: Group
   /** The slot that all living processes have reached by their own reports; `Infinity` if there are no others. */
   readonly reachedSlot: number
-  /** The ids of other processes that have it. */
-  readonly processIds: ReadonlySet<string>
 }
 
 /** The figures of all limiters at one moment. */
@@ -63,15 +58,13 @@ export function figuresOf(
   const members = groups.flatMap((group) => group.members())
   const own = limiters.map(({ own }) => own)
   const processes = shownProcesses(thisProcess(), own, members, nowMs)
-  const gone = processes.filter(({ state, lastSeenMs }) => state === 'gone' && nowMs - lastSeenMs < GONE_MS)
 
-  function rowOf({ watch, report, processIds }: MergedLimiter): OverviewRow {
+  function rowOf({ watch, report }: MergedLimiter): OverviewRow {
     const { name, mode, traffic, store } = report
     const { allowed, denied } = traffic.perSecond
     const figures = findingFiguresOf(report, {
       nowMs,
       outage: outages.find(({ effects }) => effects.some(({ limiter }) => limiter === name)),
-      gone: gone.filter(({ id }) => processIds.has(id)),
       labelOf: labelsOf(watch),
     })
     return {
@@ -125,7 +118,6 @@ function mergeGroup(group: Group): readonly MergedLimiter[] {
       others: others.map(({ report }) => report),
       report: mergeBriefly([own, ...others.map(({ report }) => report)], most),
       reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
-      processIds: new Set(others.map(({ id }) => id)),
     }
   })
 }

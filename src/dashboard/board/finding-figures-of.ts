@@ -2,7 +2,7 @@ import { distinctIn } from '../../util/distinct-sample.js'
 import { goesOn } from '../figures/denials.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { DeniedRow, LimiterReport } from '../figures/report.js'
-import type { ShownOutage, ShownProcess } from '../figures/shown.js'
+import type { ShownOutage } from '../figures/shown.js'
 import { shownClient } from './detail.js'
 
 /** The clients that a finding looks at. */
@@ -12,14 +12,13 @@ const MAX_CLIENTS = 50
 export interface Circumstances {
   readonly nowMs: number
   readonly outage: ShownOutage | undefined
-  readonly gone: readonly ShownProcess[]
   labelOf(client: DeniedRow): string | undefined
 }
 
 /** Returns what a finding about a limiter is made from. */
 export function findingFiguresOf(
   report: LimiterReport,
-  { nowMs, outage, gone, labelOf }: Circumstances,
+  { nowMs, outage, labelOf }: Circumstances,
 ): FindingFigures {
   const { run, denials, denied, traffic } = report
   const current = run && goesOn(run, nowMs) ? run : undefined
@@ -37,10 +36,8 @@ export function findingFiguresOf(
     networks: denials.networks.map(({ network, denied: count, addresses }) => {
       return { network, denied: count, addresses: distinctIn(addresses) }
     }),
-    addresses: distinctIn(denials.addresses),
     routes: denials.routes.map(([route, count]) => ({ route, denied: count })),
     limits: report.limits,
     ...(outage && { outage }),
-    gone,
   }
 }

@@ -1,6 +1,6 @@
 import type { Mode } from '../../limiter/access-rules.js'
 import type { LimitRow } from './report.js'
-import type { ShownClient, ShownOutage, ShownProcess } from './shown.js'
+import type { ShownClient, ShownOutage } from './shown.js'
 
 /** What a finding is made from: the figures of one limiter in all processes, over the last 15 minutes. */
 export interface FindingFigures {
@@ -23,11 +23,7 @@ export interface FindingFigures {
     readonly denied: number
     readonly addresses: number
   }[]
-  /** How many addresses all denials came from. */
-  readonly addresses: number
   readonly routes: readonly { readonly route: string; readonly denied: number }[]
   readonly limits: readonly LimitRow[]
   readonly outage?: ShownOutage
-  /** Processes with this limiter that have vanished in the last 15 minutes. */
-  readonly gone: readonly ShownProcess[]
 }

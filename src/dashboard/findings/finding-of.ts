@@ -4,7 +4,7 @@ import { accountsAttacked } from './accounts-attacked.js'
 import { fewDenied, manyDenied } from './clients-denied.js'
 import { networksDenied } from './networks-denied.js'
 import { storeOutage } from './store-outage.js'
-import { counted, percentText, rateText, timeMark } from './words.js'
+import { counted, NO_TARGETS, percentText, rateText, timeMark } from './words.js'
 
 /** Returns what is wrong with a limiter, if it is of one kind. */
 export type FindingRule = (figures: FindingFigures) => Finding | undefined
@@ -36,8 +36,7 @@ function isUsual(figures: FindingFigures): boolean {
 }
 
 function calm(figures: FindingFigures): Finding {
-  const lists = { identities: [], networks: [], routes: [] }
-  return { kind: 'calm', level: 'calm', sentence: calmSentence(figures), ...lists }
+  return { kind: 'calm', level: 'calm', sentence: calmSentence(figures), ...NO_TARGETS }
 }
 
 function calmSentence(figures: FindingFigures): string {

@@ -1,6 +1,6 @@
 import type { Finding, Level, OverviewRow, ShownOutage, ShownProcess } from '../figures/shown.js'
-import { outageSentence } from './store-outage.js'
-import { listText, percentText, timeMark } from './words.js'
+import { outageFinding } from './store-outage.js'
+import { listText, NO_TARGETS, percentText, timeMark } from './words.js'
 
 /** What is wrong, for the top of the page. */
 export interface Headline {
@@ -23,24 +23,18 @@ export function headlinesOf(
   const gone = processes.filter(({ state }) => state === 'gone')
   const ofLimiters = rows.filter(({ finding }) => finding.level !== 'calm' && finding.kind !== 'store-outage')
   const headlines: readonly Headline[] = [
-    ...outages.map((outage) => ({ finding: outageFinding(outage) })),
+    ...outages.map((outage) => ({ finding: storeFinding(outage) })),
     ...(gone.length > 0 ? [{ finding: goneFinding(gone, processes) }] : []),
     ...ofLimiters.map(({ name, finding }) => ({ limiter: name, finding })),
   ]
   return [...headlines].sort((a, b) => URGENCY[b.finding.level] - URGENCY[a.finding.level])
 }
 
-function outageFinding(outage: ShownOutage): Finding {
+/** Says what requests get if they get the same at all limiters. */
+function storeFinding(outage: ShownOutage): Finding {
   const texts = new Set(outage.effects.map(({ text }) => text))
   const [text = ''] = texts
-  const effect = texts.size > 1 ? `${outage.effects.length} limiters are affected` : text
-  return {
-    kind: 'store-outage',
-    level: 'critical',
-    sentence: outageSentence(outage, effect),
-    sinceMs: outage.sinceMs,
-    ...NOTHING_TO_ACT_ON,
-  }
+  return outageFinding(outage, texts.size > 1 ? `${outage.effects.length} limiters are affected` : text)
 }
 
 /** Processes that stopped without being closed: they crashed, were killed, hang, or are cut off. */
@@ -58,8 +52,6 @@ function goneFinding(gone: readonly ShownProcess[], all: readonly ShownProcess[]
     level: 'warning',
     sentence: `${listText(names, 'process', 'processes')}${decided} ${verb} since ${timeMark(sinceMs)}: ${left}`,
     sinceMs,
-    ...NOTHING_TO_ACT_ON,
+    ...NO_TARGETS,
   }
 }
-
-const NOTHING_TO_ACT_ON = { identities: [], networks: [], routes: [] } as const

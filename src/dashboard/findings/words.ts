@@ -3,6 +3,9 @@ import { durationText } from '../../util/durations.js'
 import type { LimitRow } from '../figures/report.js'
 import type { ShownClient } from '../figures/shown.js'
 
+/** What a finding has that no action is offered for. */
+export const NO_TARGETS = { identities: [], networks: [], routes: [] } as const
+
 const whole = new Intl.NumberFormat('en')
 
 /** Returns a count with its noun: `1 client`, `3,400 clients`. */

@@ -106,10 +106,8 @@ function findingFiguresOf(limiter: LimiterScene, nowMs: number, wave: number): F
     denied: denied.reduce((sum, client) => sum + client.denied, 0),
     clients: denied,
     networks: networks.map(([network, count]) => ({ network, denied: count, addresses })),
-    addresses,
     routes: routes.map(([route, count]) => ({ route, denied: count })),
     limits: limitsOf(limiter, wave),
-    gone: [],
   }
 }
 

@@ -47,10 +47,8 @@ export function figures(clients: readonly ShownClient[], own: Partial<FindingFig
       denied: count,
       addresses: 1,
     })),
-    addresses: clients.length,
     routes: denied > 0 ? [{ route: 'GET /', denied }] : [],
     limits: [limit()],
-    gone: [],
     ...own,
   }
 }
