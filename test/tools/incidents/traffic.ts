@@ -33,6 +33,7 @@ const TICK_MS = 50
 export function trafficTo(ports: readonly number[], longestMs: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
   const alive = new Set(ports)
+  const timers = new Set<NodeJS.Timeout>()
   let turn = 0
 
   async function send({ method, path, from, headers, form }: Sent): Promise<number> {
@@ -73,6 +74,7 @@ export function trafficTo(ports: readonly number[], longestMs: number) {
     }
 
     const timer = setInterval(catchUp, TICK_MS)
+    timers.add(timer)
     return {
       counts,
       async stop() {
@@ -99,7 +101,11 @@ export function trafficTo(ports: readonly number[], longestMs: number) {
     probed,
     /** Sends no more to a server, as a load balancer does once a server is dead. */
     leave: (port: number) => void alive.delete(port),
-    close: () => agent.destroy(),
+    /** Ends all sources that were not stopped. */
+    close() {
+      for (const timer of timers) clearInterval(timer)
+      agent.destroy()
+    },
   }
 }
 
