@@ -1,11 +1,8 @@
-import { createLimiter, fixedWindow, leased, type Store } from 'headgate'
-import { LimiterWatch } from '../../../src/dashboard/figures/limiter-watch.js'
+import { leased, type Store } from 'headgate'
 import { mergeReports } from '../../../src/dashboard/figures/merge.js'
-import { Group } from '../../../src/dashboard/shared/group.js'
-import { type Inspection, inspectionOf } from '../../../src/limiter/inspection.js'
-import type { Documents } from '../../../src/stores/documents.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { STORES, type Started } from '../store-kinds.js'
+import { dashboardProcess } from './dashboard-process.js'
 
 const LIMIT = 10
 const STEP_MS = 300_000
@@ -23,30 +20,11 @@ describe.each(KINDS)('on $name', (kind) => {
     await started?.stop()
   })
 
-  /** Starts a process with a dashboard: a limiter on a client of its own, and its group. */
   async function startProcess(id: string, wrap = (store: Store) => store) {
-    const policy = fixedWindow({ limit: LIMIT, window: '1h' })
     const store = wrap(await started.makeStore())
-    const limiter = createLimiter<string>({ name: 'api', policy, key: (name) => name, store, timeout: '5s' })
-    const watch = new LimiterWatch(
-      { name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection },
-      () => nowMs,
-    )
-    ends.push(async () => {
-      watch.stop()
-      await limiter.close()
-    })
-    const documents = store.documents as Documents
-    const options = {
-      store: store.name,
-      prefix: 'hg',
-      documents,
-      isShared: true,
-      watches: [watch],
-      dashboard: 0,
-    }
-    const identity = { id, host: id, pid: 1, version: '1.0.0', startedAtMs: nowMs }
-    return { limiter, watch, group: new Group(options, () => nowMs, identity) }
+    const process = dashboardProcess(id, { store, limit: LIMIT, clock: () => nowMs })
+    ends.push(process.stop)
+    return process
   }
 
   test('processes add up what all count, and keep it: figures, events, and the history of a day', async () => {

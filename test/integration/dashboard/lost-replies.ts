@@ -1,19 +1,17 @@
-import { createLimiter, fixedWindow, type Store } from 'headgate'
+import type { Store } from 'headgate'
 import { memcachedStore } from 'headgate/memcached'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
-import { LimiterWatch } from '../../../src/dashboard/figures/limiter-watch.js'
-import { Group } from '../../../src/dashboard/shared/group.js'
-import { type Inspection, inspectionOf } from '../../../src/limiter/inspection.js'
-import type { Documents } from '../../../src/stores/documents.js'
 import { type FaultyProxy, startProxy } from '../../support/proxy.js'
 import { INSTALL_TIMEOUT_MS } from '../../support/servers/install.js'
 import { startMemcached } from '../../support/servers/memcached.js'
 import { startRedis } from '../../support/servers/redis.js'
 import { until } from '../../support/servers/wait.js'
 import { connections } from '../memcached/clients.js'
+import { dashboardProcess } from './dashboard-process.js'
 
 const STEP_MS = 300_000
+const HOUR_MS = 3_600_000
 
 /** A store through a proxy, and how to end it. */
 interface Proxied {
@@ -70,32 +68,8 @@ export function describeLostReplies(attempts: number): void {
 
     test('replies that are lost double nothing in the history, the demands and the log, and lose nothing', async () => {
       const { store, proxy } = proxied
-      let nowMs = Math.floor(Date.now() / STEP_MS) * STEP_MS
-      const limiter = createLimiter<string>({
-        name: 'api',
-        policy: fixedWindow({ limit: 3, window: '1h' }),
-        key: (id) => id,
-      })
-      const watch = new LimiterWatch(
-        { name: 'api', limiter, inspection: inspectionOf(limiter) as Inspection },
-        () => nowMs,
-      )
-      const documents = store.documents as Documents
-      const options = {
-        store: store.name,
-        prefix: 'hg',
-        documents,
-        isShared: true,
-        watches: [watch],
-        dashboard: 0,
-      }
-      const group = new Group(options, () => nowMs, {
-        id: 'one',
-        host: 'one',
-        pid: 1,
-        version: '',
-        startedAtMs: nowMs,
-      })
+      let nowMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS // all steps are of one window
+      const { limiter, group, stop } = dashboardProcess('one', { store, limit: 3, clock: () => nowMs })
       await group.tick()
       for (let step = 0; step < 3; step++) {
         for (let i = 0; i <= step; i++) await limiter.charge('ada')
@@ -133,8 +107,7 @@ export function describeLostReplies(attempts: number): void {
       expect(await history?.demands()).toMatchObject([{ clients: 1, demands: [{ peak: 6 }] }])
       await group.refresh()
       expect(group.log.events().filter(({ id }) => id === 'event')).toHaveLength(1)
-      watch.stop()
-      await limiter.close()
+      await stop()
     })
   })
 }

@@ -229,7 +229,11 @@ describe('short-lived keys', () => {
 })
 
 test('a key of a ban is kept for as long as its escalation lasts, and no longer', async () => {
-  const policy = ban(fixedWindow({ limit: 1, window: '1m' }), { after: 1, within: '1m', for: ['10m', '2d'] })
+  const policy = ban(fixedWindow({ limit: 1, window: '1m', startsAt: 'first-request' }), {
+    after: 1,
+    within: '1m',
+    for: ['10m', '2d'],
+  })
   await takeOne(store, 'key', policy)
   const { atMs, parts } = await chargeOne(store, part('key', policy))
   expect(parts[0]).toMatchObject({ allowed: false, resetAfterMs: 600_000 + 2 * DAY_MS })

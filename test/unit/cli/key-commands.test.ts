@@ -65,7 +65,10 @@ async function exhaust<S>(limiter: Limiter<S>, subject: S): Promise<void> {
 describe('inspect', () => {
   test('lists the limits of an identity, those that limit it for longest first', async () => {
     await by({ name: 'fresh', policy: window }).charge(ada)
-    await exhaust(by({ name: 'short', policy: fixedWindow({ limit: 1, window: '1m' }) }), ada)
+    await exhaust(
+      by({ name: 'short', policy: fixedWindow({ limit: 1, window: '1m', startsAt: 'first-request' }) }),
+      ada,
+    )
     await by({ name: 'login', policy: banning }).blockFor(ada, '1h')
     await exhaust(by({ name: 'row', policy: consecutive({ limit: 1 }) }), ada)
     await exhaust(by({ name: 'busy', policy: concurrency({ limit: 1, ttl: '1m' }) }), ada)
@@ -140,17 +143,17 @@ describe('inspect', () => {
     const limits = [5, 1]
     const limiter = by<object>({
       name: 'api',
-      policy: () => fixedWindow({ limit: limits[0] as number, window: '1m' }),
+      policy: () => fixedWindow({ limit: limits[0] as number, window: '1m', startsAt: 'first-request' }),
     })
     await limiter.charge(ada)
     limits.shift()
     expect(await inspect('203.0.113.7')).toMatchObject([
-      { policy: '5 in 1m (fixed-window)', remaining: 4, of: 5, bans: null, denials: null },
+      { policy: '5 in 1m (first-request)', remaining: 4, of: 5, bans: null, denials: null },
     ])
     await limiter.charge(ada)
     expect(await inspect('203.0.113.7')).toMatchObject([
-      { policy: '1 in 1m (fixed-window)', remaining: 0, of: 1, limited: 'exhausted' },
-      { policy: '5 in 1m (fixed-window)', remaining: 4, of: 5, limited: null },
+      { policy: '1 in 1m (first-request)', remaining: 0, of: 1, limited: 'exhausted' },
+      { policy: '5 in 1m (first-request)', remaining: 4, of: 5, limited: null },
     ])
   })
 
