@@ -393,7 +393,10 @@ describe('failures', () => {
     [['good.log/x', ...LIMIT], 'cannot read good.log/x: there is no such file'],
     [['a\u001b[2J'.repeat(300), ...LIMIT], 'ENAMETOOLONG'],
     [['prose.txt', ...LIMIT], 'prose.txt is not an access log: none of its first 1000 lines'],
-    [['good.log', ...LIMIT, '--key', 'field:x'], 'good.log, line 1: --key field:NAME requires JSON lines'],
+    [
+      ['good.log', ...LIMIT, '--key', 'field:x'],
+      'good.log, line 1: --key field:NAME requires lines of JSON or other fields',
+    ],
   ])('an input: %j', async (args, message) => {
     expect(await failureOf(['replay', ...args])).toEqual([1, expect.stringContaining(message)])
   })

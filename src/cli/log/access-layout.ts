@@ -1,4 +1,4 @@
-import { clientAddress, endsWithAddress } from './client-address.js'
+import { clientAddress, endsWithAddress, isForwardedList } from './client-address.js'
 import { fieldsOf, type LineField, textOfField } from './line-fields.js'
 import type { HeadLayout } from './line-head.js'
 import { lineParts } from './line-parts.js'
@@ -27,7 +27,7 @@ const NEARLY_ALL = 0.9
 export function learnLayout(lines: readonly string[], parseTime: (text: string) => number): AccessLayout {
   const requestAfter = usualRequestAfter(lines, parseTime)
   const heads: Head[] = []
-  const tails: (readonly [line: string, fields: readonly LineField[]])[] = []
+  const tails: Tail[] = []
   for (const line of lines) {
     const parts = lineParts(line, parseTime, requestAfter)
     if (parts === undefined) continue
@@ -38,11 +38,14 @@ export function learnLayout(lines: readonly string[], parseTime: (text: string) 
   const hasListAfterIdentity = isListColumn(common.map(({ texts }) => texts[2]))
   return {
     requestAfter,
-    forwardedAfter: forwardedColumn(tails),
+    forwardedAfter: forwardedColumn(tails) ?? (heads.every(isEmpty) ? privateColumn(tails) : undefined),
     hasListAfterIdentity,
     fieldsAfterUser: fieldsAfterUser(heads, hasListAfterIdentity ? 3 : 1),
   }
 }
+
+/** What stands after the request. */
+type Tail = readonly [line: string, fields: readonly LineField[]]
 
 /** What stands before the time, or after one that the line begins with. */
 interface Head {
@@ -62,6 +65,10 @@ function headOf(line: string, fields: readonly LineField[]): Head {
   }
 }
 
+function isEmpty({ texts }: Head): boolean {
+  return texts.length === 0
+}
+
 function usualRequestAfter(
   lines: readonly string[],
   parseTime: (text: string) => number,
@@ -76,13 +83,27 @@ function usualRequestAfter(
 }
 
 /** Returns which field after the request holds forwarded lists: the last one that does. */
-function forwardedColumn(
-  tails: readonly (readonly [line: string, fields: readonly LineField[]])[],
-): number | undefined {
+function forwardedColumn(tails: readonly Tail[]): number | undefined {
   const width = Math.max(0, ...tails.map(([, fields]) => fields.length))
   for (let column = width - 1; column >= 0; column--) {
     const values = tails.map(([line, fields]) => candidateAt(line, fields, column))
     if (isListColumn(values)) return column + 1
+  }
+  return undefined
+}
+
+/**
+ * Returns which field after the request holds forwarded lists in a log without other addresses of clients, as
+ * Envoy's, all of which are private or missing: the first one in quotes.
+ */
+function privateColumn(tails: readonly Tail[]): number | undefined {
+  const width = Math.min(...tails.map(([, fields]) => fields.length))
+  for (let column = 0; column < width; column++) {
+    const isPrivate = tails.every(([line, fields]) => {
+      const text = fields[column]?.opener === '"' ? candidateAt(line, fields, column) : undefined
+      return text === '-' || (text !== undefined && isForwardedList(text))
+    })
+    if (isPrivate) return column + 1
   }
   return undefined
 }

@@ -3,20 +3,37 @@ import { isObject, type JsonObject } from './json-text.js'
 /**
  * The fields in which collectors keep a line, or what they have read of it: Docker and Fluent Bit (`log`),
  * Filebeat, Vector and CloudWatch (`message`), journald (`MESSAGE`), Loki (`line`), GCP (`textPayload` and
- * `jsonPayload`), Azure (`properties`), Splunk (`event`, `_raw`), and loggers to which morgan writes (`msg`).
+ * `jsonPayload`), Azure (`properties`), Splunk (`event`, `_raw`), loggers to which morgan writes (`msg`),
+ * express-winston (`meta`) and OpenTelemetry (`attributes`).
  */
 const INNER_NAMES = [
   ...['log', 'message', 'MESSAGE', 'line', 'textPayload', 'jsonPayload', 'properties', 'event', '_raw'],
-  ...['@message', 'msg', 'json', 'log_processed', 'body', 'result'],
+  ...['@message', 'msg', 'json', 'log_processed', 'body', 'result', 'meta', 'attributes', 'Attributes'],
 ] as const
 
-/** Returns the lines and objects in the fields of an object. */
+/** Returns the objects and lines in the fields of an object: first the objects, since clients write into lines. */
 export function innerValues(fields: JsonObject): (string | JsonObject)[] {
-  return INNER_NAMES.flatMap((name) => {
+  const objects: JsonObject[] = []
+  const lines: string[] = []
+  for (const name of INNER_NAMES) {
     const value = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (Array.isArray(value)) return textOfBytes(value)
-    return (typeof value === 'string' && value !== '') || isObject(value) ? [value] : []
-  })
+    if (typeof value === 'string' && value !== '') lines.push(value)
+    else if (isObject(value)) objects.push(value)
+    else if (Array.isArray(value) && name.endsWith('ttributes')) objects.push(attributesOf(value))
+    else if (Array.isArray(value)) lines.push(...textOfBytes(value))
+  }
+  return [...objects, ...lines]
+}
+
+/** Returns the fields that OpenTelemetry writes as an array: `[{"key":"a","value":{"stringValue":"b"}}]`. */
+function attributesOf(attributes: readonly unknown[]): JsonObject {
+  return Object.fromEntries(
+    attributes.flatMap((each) => {
+      if (!isObject(each) || typeof each.key !== 'string' || !isObject(each.value)) return []
+      const { stringValue, intValue, doubleValue } = each.value
+      return [[each.key, stringValue ?? intValue ?? doubleValue]]
+    }),
+  )
 }
 
 /** Returns the text that journald writes as an array of bytes, because not all of them are printable. */

@@ -1,7 +1,8 @@
 import type { OwnNames } from './field-names.js'
-import { type FoundFields, fieldFinder, type ParseTime } from './find-fields.js'
+import { type FoundTime, fieldReader, NO_TIME } from './field-reader.js'
+import type { ParseTime } from './find-fields.js'
 import { innerValues, partJoiner } from './inner-line.js'
-import { readRequest } from './json-request.js'
+import { repeatFinder } from './json-request.js'
 import { isObject, type JsonObject, parseJson } from './json-text.js'
 import { asLatin1 } from './line-fields.js'
 import type { FieldSources } from './line-reader.js'
@@ -20,8 +21,6 @@ export interface InnerReader {
 
 export interface JsonLineReader {
   readonly readLine: ReadLine
-  /** Reads the fields of a line that has another format. */
-  readonly readFields: (fields: JsonObject, into: LoggedRequest) => LineKind
   /** Returns where the values of the line that was read last are from. */
   readonly sources: () => FieldSources
   /** The line in a field of the line that was read last. */
@@ -42,9 +41,9 @@ export function jsonLineReader(
   parseTime: ParseTime,
   innerReader: InnerReader,
 ): JsonLineReader {
-  const findFields = fieldFinder(ownNames, parseTime)
+  const reader = fieldReader(ownNames, parseTime)
   const joinParts = partJoiner()
-  let found: FoundFields | undefined
+  const isRepeated = repeatFinder()
   let innerLine: string | undefined
 
   function readValue(value: unknown, into: LoggedRequest, outer: FoundTime, depth: number): LineKind {
@@ -53,11 +52,10 @@ export function jsonLineReader(
   }
 
   function readObject(fields: JsonObject, into: LoggedRequest, outer: FoundTime, depth: number): LineKind {
-    found = findFields(fields)
-    const time = Number.isNaN(found.timeMs) ? outer : { timeMs: found.timeMs, from: found.names.time }
-    found.names.time = time.from
-    const kind = readRequest(fields, found, time.timeMs, into)
+    const kind = reader.read(fields, into, outer)
+    if (kind === 'request' && isRepeated(fields)) return 'other'
     if (kind !== 'unreadable' || depth === MAX_DEPTH) return kind
+    const time = reader.time()
     for (const inner of innerValues(fields)) {
       const innerKind = readInside(inner, fields, into, time, depth + 1)
       if (innerKind !== 'unreadable') return innerKind
@@ -89,41 +87,12 @@ export function jsonLineReader(
       innerLine = undefined
       return readValue(parseJson(line), into, NO_TIME, 0)
     },
-    readFields: (fields, into) => readObject(fields, into, NO_TIME, MAX_DEPTH),
-    sources: () => sourcesOf(found?.names ?? {}),
+    sources: reader.sources,
     innerLine: () => innerLine,
   }
 }
 
-/** A time, and the field that it is from. */
-interface FoundTime {
-  readonly timeMs: number
-  readonly from: string | undefined
-}
-
-const NO_TIME: FoundTime = { timeMs: Number.NaN, from: undefined }
-
 /** Returns the fields of a time and a line, as Loki has them. */
 function objectOfPair([timestamp, line]: readonly unknown[]): JsonObject {
   return { timestamp, line }
-}
-
-function sourcesOf({
-  client,
-  forwarded,
-  user,
-  time,
-  method,
-  path,
-  request,
-  rewritten,
-}: FoundFields['names']): FieldSources {
-  return {
-    address: client,
-    forwarded,
-    user,
-    time,
-    method: method ?? request,
-    path: path ?? request ?? rewritten,
-  }
 }

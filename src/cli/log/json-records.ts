@@ -1,8 +1,11 @@
 /** A record longer than this is unreadable, and is not kept. */
 const MAX_RECORD = 4 * 1024 * 1024
 
-/** The arrays that hold records, by their names in the exports of CloudWatch, Azure, CloudTrail and Loki. */
-const ARRAYS = new Set(['events', 'logEvents', 'records', 'Records', 'result', 'values', 'entries'])
+/** The arrays that hold records, by their names in the exports of CloudWatch, Azure, CloudTrail, Loki and OTLP. */
+const ARRAYS = new Set([
+  ...['events', 'logEvents', 'records', 'Records', 'result', 'values', 'entries'],
+  ...['resourceLogs', 'scopeLogs', 'logRecords', 'resourceSpans', 'scopeSpans', 'spans'],
+])
 /** The objects in which such an array may lie. */
 const OBJECTS = new Set(['data'])
 const MAX_NAME_LENGTH = 16

@@ -1,6 +1,7 @@
+import { RecentMap } from '../../util/recent-map.js'
 import { endsWithAddress } from './client-address.js'
 import type { FoundFields } from './find-fields.js'
-import type { JsonObject } from './json-text.js'
+import { isObject, type JsonObject } from './json-text.js'
 import { isLoggedClient } from './logged-client.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './request-line.js'
 
@@ -40,11 +41,35 @@ function lastOf(addresses: string): string {
   return addresses.slice(addresses.lastIndexOf(',') + 1).trim()
 }
 
+/** How OpenTelemetry marks a request that a server has sent to another. */
+const CLIENT_SPANS: ReadonlySet<unknown> = new Set([3, 'SPAN_KIND_CLIENT'])
+
 /**
  * Returns whether an application logged a line while it handled a request: pino-http puts `req` into each,
- * and only what it logs at the end has the response. Fastify logs a request when it comes.
+ * and only what it logs at the end has the response. Fastify logs a request when it comes, without an id in it.
  */
 function isWithinRequest(fields: JsonObject): boolean {
-  if (typeof fields.req !== 'object' || fields.req === null || fields.msg === 'incoming request') return false
+  const { req, msg, kind } = fields
+  if (CLIENT_SPANS.has(kind)) return true
+  if (!isObject(req) || (msg === 'incoming request' && !('id' in req))) return false
   return !('res' in fields || 'responseTime' in fields || 'statusCode' in fields)
+}
+
+/** How many requests are remembered: what Vercel logs of one comes within seconds. */
+const REMEMBERED = 10_000
+const MAX_ID_LENGTH = 100
+
+/**
+ * Creates a function that returns whether a request has been logged before: Vercel puts the request into each
+ * line that a function writes while it handles it.
+ */
+export function repeatFinder(): (fields: JsonObject) => boolean {
+  const seen = new RecentMap<true>(REMEMBERED)
+  return function isRepeated({ requestId, proxy }) {
+    if (typeof requestId !== 'string' || requestId.length > MAX_ID_LENGTH || !isObject(proxy)) return false
+    const id = `${requestId} ${proxy.timestamp}`
+    if (seen.get(id)) return true
+    seen.set(id, true)
+    return false
+  }
 }

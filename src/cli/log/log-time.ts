@@ -62,7 +62,7 @@ const MAX_MS = Date.UTC(9999, 11, 31)
 /**
  * Creates a parser of the times in logs: a number, or a text with one, of seconds, milliseconds,
  * microseconds or nanoseconds since the Unix epoch; a date of ISO 8601, also as databases and loggers vary it;
- * a time of the common log format or of HTTP, also with fractions; any of them in brackets. It returns
+ * a time of the common log format, of HTTP or of C (`ctime`), also with fractions; any of them in brackets. It returns
  * milliseconds, and `NaN` of anything else. `toUtc` gets a time without a zone as if it were in UTC.
  */
 export function timeParser(toUtc: ToUtc = (localMs) => localMs): (value: unknown) => number {
@@ -100,7 +100,7 @@ function parseTimeText(text: string): ParsedTime {
     if (!Number.isNaN(timeMs)) return { timeMs, isLocal: false }
   }
   const { year, month, monthName, day, time, fraction, zone } =
-    (ISO.exec(text) ?? DAY_FIRST.exec(text))?.groups ?? {}
+    (ISO.exec(text) ?? DAY_FIRST.exec(text) ?? CTIME.exec(text))?.groups ?? {}
   const monthIndex = monthName === undefined ? Number(month) - 1 : MONTHS.indexOf(monthName) / 3
   if (!isDay(Number(year), monthIndex, Number(day))) return NO_TIME
   const dateMs = Date.UTC(Number(year), monthIndex, Number(day))
@@ -116,6 +116,10 @@ const ISO = new RegExp(String.raw`^(?<year>\d{4})[-/](?<month>\d{2})[-/](?<day>\
 const DAY_FIRST = new RegExp(
   String.raw`^(?:[A-Z][a-z]{2}, )?(?<day>\d{2})[/ -](?<monthName>[A-Z][a-z]{2})[/ -](?<year>\d{4})[: ]${TIME}$`,
 )
+
+/** As C writes it, which names no zone: `Sun Nov 29 12:00:00.123456 2026`. */
+const CTIME =
+  /^[A-Z][a-z]{2} (?<monthName>[A-Z][a-z]{2}) (?<day>[ \d]\d) (?<time>\d{2}:\d{2}:\d{2})(?:[.,](?<fraction>\d+))? (?:(?<zone>UTC|GMT) )?(?<year>\d{4})$/
 
 function timeOfDayMs(time = '', fraction = '0'): number {
   const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number)

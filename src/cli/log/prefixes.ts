@@ -1,4 +1,5 @@
 import { parseAddress } from '../../keys/address.js'
+import { endsWithAddress } from './client-address.js'
 import type { LineKind, LoggedRequest } from './request-line.js'
 
 const DATE = String.raw`\d{4}-\d\d-\d\d`
@@ -28,6 +29,10 @@ const PREFIXES: readonly string[] = [
   String.raw`(?:[a-z\d][a-z\d.-]* ){3}`,
   // The files of CRI: `2024-05-01T12:00:00.000000000Z stdout F `. P is a part of a line that goes on.
   String.raw`${ISO_TIME} (?<stream>stdout|stderr) (?<tag>[FP])(?::\S+)?(?: |$)`,
+  // fly logs: the machine, the region and the level
+  String.raw`${ISO_TIME} \w+\[\w+\] [a-z]{3} \[\w+\] ?`,
+  // A program and its number, as journalctl -o cat and rsyslog's templates leave them
+  String.raw`[\w./-]+\[\d+\]: `,
   // docker logs --timestamps, kubectl logs --timestamps, aws logs tail --format short
   String.raw`${DATE}T${CLOCK}(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)? `,
   // syslog of RFC 5424, also with the length before it (RFC 6587)
@@ -53,9 +58,10 @@ const BEST_SCORE = 2
 const NO_USER = /^\S+ (?:- )?(?:\[|\d{4}-\d\d-|\d\d\/[A-Z])/
 
 /** Returns how sure it is that a request begins where a text does, which was read as this kind. */
-export function prefixScore(text: string, kind: LineKind, { address }: LoggedRequest): number {
+export function prefixScore(text: string, kind: LineKind, { address, forwarded }: LoggedRequest): number {
   if (kind !== 'request') return 0
-  return parseAddress(address) === undefined || NO_USER.test(text) ? 1 : BEST_SCORE
+  const hasAddress = address === '' ? endsWithAddress(forwarded ?? '') : parseAddress(address) !== undefined
+  return !hasAddress || NO_USER.test(text) ? 1 : BEST_SCORE
 }
 
 /**

@@ -50,7 +50,9 @@ export function readRequestLine(text: string, into: LoggedRequest): boolean {
   return into.path !== ''
 }
 
+/** Returns whether a text begins with a method: balancers write a dash where there was none. */
 function isMethod(text: string, end: number): boolean {
+  if (end === 1 && text.charCodeAt(0) === 45) return false
   for (let i = 0; i < end; i++) {
     const code = text.charCodeAt(i)
     const isLetter = (code >= 65 && code <= 90) || (code >= 97 && code <= 122)

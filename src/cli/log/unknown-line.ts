@@ -4,6 +4,7 @@ import { beginsAsTime } from './access-time.js'
 import { isForwardedList } from './client-address.js'
 import { fieldsOf, type LineField, textOfField } from './line-fields.js'
 import { timeParser } from './log-time.js'
+import { describeOtherLog } from './other-logs.js'
 
 /** How many fields are shown, and how many are named. */
 const SHOWN = 8
@@ -16,6 +17,8 @@ const NAMED = 24
 export function describeUnknownLine(line: string): string {
   const fields = fieldsOf(line)
   if (fields.length === 0) return ''
+  const other = describeOtherLog(line)
+  if (other !== '') return other
   const shown = fields
     .slice(0, SHOWN)
     .map((field, i) => `${i + 1} ${printable(line.slice(field.start, field.end))}`)

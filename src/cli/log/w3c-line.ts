@@ -1,41 +1,49 @@
+import type { FieldReader } from './field-reader.js'
 import type { JsonObject } from './json-text.js'
+import type { FieldSources, LineReader } from './line-reader.js'
 import type { LineKind, LoggedRequest } from './request-line.js'
-
-type ReadFields = (fields: JsonObject, into: LoggedRequest) => LineKind
 
 const HASH = 35
 const FIELDS = '#Fields:'
-
-export interface W3cLineReader {
-  /** Returns `undefined` for a line in another format. */
-  read(line: string, into: LoggedRequest): LineKind | undefined
-  isFormatOf(line: string): boolean
-}
+/** Other lines that describe a log. */
+const ABOUT = /^#(?:Version|Software|Date|Start-Date|End-Date|Remark):/
 
 /**
- * Creates a reader of the extended log format of the W3C, which CloudFront and IIS write: a line `#Fields:`
- * names the fields of those after it, which tabs or spaces separate.
+ * Reads the extended log format of the W3C, which CloudFront and IIS write: a line `#Fields:` names the fields
+ * of those after it, which tabs or spaces separate.
  */
-export function w3cLineReader(readFields: ReadFields): W3cLineReader {
-  let names: readonly string[] | undefined
+export class W3cLineReader implements LineReader {
+  readonly #fields: FieldReader
+  #names: readonly string[] | undefined
 
-  function fieldsOf(line: string): JsonObject | undefined {
-    if (names === undefined) return undefined
-    const values = line.split(line.includes('\t') ? '\t' : ' ')
-    return values.length === names.length
-      ? Object.fromEntries(names.map((name, i) => [name, values[i]]))
-      : undefined
+  constructor(fields: FieldReader) {
+    this.#fields = fields
   }
 
-  return {
-    read(line, into) {
-      if (line.charCodeAt(0) === HASH) {
-        if (line.startsWith(FIELDS)) names = line.slice(FIELDS.length).trim().split(/\s+/)
-        return names === undefined && !/^#(?:Version|Software|Date):/.test(line) ? undefined : 'other'
-      }
-      const fields = fieldsOf(line)
-      return fields && readFields(fields, into)
-    },
-    isFormatOf: (line) => fieldsOf(line) !== undefined,
+  read(line: string, into: LoggedRequest): LineKind {
+    if (line.charCodeAt(0) === HASH) return this.#readHeader(line)
+    const fields = this.#fieldsOf(line)
+    return fields === undefined ? 'unreadable' : this.#fields.read(fields, into)
+  }
+
+  learn(): void {
+    this.#names = undefined
+  }
+
+  sources(): FieldSources {
+    return this.#fields.sources()
+  }
+
+  #readHeader(line: string): LineKind {
+    if (line.startsWith(FIELDS)) this.#names = line.slice(FIELDS.length).trim().split(/\s+/)
+    return this.#names !== undefined || ABOUT.test(line) ? 'other' : 'unreadable'
+  }
+
+  #fieldsOf(line: string): JsonObject | undefined {
+    const names = this.#names
+    if (names === undefined) return undefined
+    const values = line.split(line.includes('\t') ? '\t' : ' ')
+    if (values.length !== names.length) return undefined
+    return Object.fromEntries(names.map((name, i) => [name, values[i]]))
   }
 }

@@ -2,7 +2,7 @@ import { InputError } from '../failures.js'
 import type { ProxyTest } from '../log/client-address.js'
 import { isPrivateAddress } from '../log/private-address.js'
 import type { LoggedRequest } from '../log/request-line.js'
-import { describeUnknownJson } from '../log/unknown-json.js'
+import { describeUnknownFields } from '../log/unknown-fields.js'
 import { isoTime, timeText } from '../output.js'
 import { MAX_LATE_MS } from './sort-window.js'
 
@@ -107,6 +107,7 @@ export class FileCheck {
     const fields = [...this.#missing]
     const problem = `no line has a ${fields.join(' or a ')}, which --only and --key path need`
     const example = fields.map((field) => `${field}=…`).join()
-    throw new InputError(`${this.name}: ${problem}. ${describeUnknownJson(this.#first ?? '', example)}`)
+    const hint = describeUnknownFields(this.#first ?? '', example)
+    throw new InputError(`${this.name}: ${problem}. ${hint}`.trimEnd())
   }
 }

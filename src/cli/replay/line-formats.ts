@@ -1,4 +1,3 @@
-import { AccessLineReader } from '../log/access-line.js'
 import type { OwnNames } from '../log/field-names.js'
 import type { Template } from '../log/format/template.js'
 import { TemplateReader } from '../log/format/template-reader.js'
@@ -7,9 +6,9 @@ import type { LineReader } from '../log/line-reader.js'
 import { type ToUtc, timeParser } from '../log/log-time.js'
 import { findPrefixes, prefixScore, stripper } from '../log/prefixes.js'
 import { emptyRequest } from '../log/request-line.js'
-import { describeUnknownJson } from '../log/unknown-json.js'
+import { TextLineReader } from '../log/text-lines.js'
+import { describeUnknownFields } from '../log/unknown-fields.js'
 import { describeUnknownLine } from '../log/unknown-line.js'
-import { w3cLineReader } from '../log/w3c-line.js'
 import type { LineHelp } from './file-check.js'
 
 /** How the lines of logs are written, as far as options say it. */
@@ -23,9 +22,9 @@ export interface LineFormats extends LineReader {
   readonly help: LineHelp
 }
 
-/** Creates the reader of lines in the format that `--format` names, or else of JSON and access lines. */
+/** Creates the reader of lines in the format that `--format` names, or else in any known one. */
 export function lineFormats({ format, names }: FormatOptions, toUtc: ToUtc): LineFormats {
-  const text = format === undefined ? new AccessLineReader(toUtc) : new TemplateReader(format, toUtc)
+  const text = format === undefined ? new TextLineReader(names, toUtc) : new TemplateReader(format, toUtc)
   const read: ReadLine = (line, into) => text.read(line, into)
   let strip = stripper([])
   const json = jsonLineReader(names, timeParser(toUtc), { strip: (line) => strip(line), read })
@@ -58,21 +57,17 @@ function namedFormat(reader: TemplateReader, { readLine }: JsonLineReader): With
   }
 }
 
-function knownFormats(access: LineReader, json: JsonLineReader): WithoutLearning {
-  const w3c = w3cLineReader(json.readFields)
+function knownFormats(text: LineReader, json: JsonLineReader): WithoutLearning {
   return {
-    read(line, into) {
-      if (isJson(line)) return json.readLine(line, into)
-      return w3c.read(line, into) ?? access.read(line, into)
-    },
+    read: (line, into) => (isJson(line) ? json.readLine(line, into) : text.read(line, into)),
     sources(line) {
-      if (!isJson(line)) return w3c.isFormatOf(line) ? json.sources() : access.sources(line)
+      if (!isJson(line)) return text.sources(line)
       const inner = json.innerLine()
-      return inner === undefined ? json.sources() : access.sources(inner)
+      return inner === undefined ? json.sources() : text.sources(inner)
     },
     help: {
       formats: 'the common or combined format, or JSON with a time and an IP address',
-      describe: (line) => (isJson(line) ? describeUnknownJson(line) : describeUnknownLine(line)),
+      describe: (line) => describeUnknownFields(line) || (isJson(line) ? '' : describeUnknownLine(line)),
     },
   }
 }

@@ -119,7 +119,9 @@ export class Replay implements LineSink {
     }
     if (request.forwarded !== undefined) this.#chooseClient(request, file)
     if (this.#needsFields && request.fields === undefined)
-      throw new InputError(`${file.name}, line ${line}: --key field:NAME requires JSON lines`)
+      throw new InputError(
+        `${file.name}, line ${line}: --key field:NAME requires lines of JSON or other fields`,
+      )
     this.#window.add(request.timeMs, this.clients.idOf(this.#identityOf(request)))
   }
 

@@ -11,7 +11,7 @@ From access logs. Reads the same logs as headgate replay, in any order. - is sta
 
   --window <time>   the window of the limit, such as 10s, 1m or 24h
   --limit <n>       the limit in force, which may be kept, raised or lowered
-  --key <keys>      what identifies a client: ip (default), user, path or field:NAME (in JSON lines), or
+  --key <keys>      what identifies a client: ip (default), user, path or field:NAME (of JSON or logfmt), or
                     several, such as ip,path
   --only <route>    learn only from these requests, such as 'POST /login' or '/api/*'; may be repeated
   --format <format> how lines are written, as in headgate replay

@@ -4,6 +4,18 @@ const TIME_MS = Date.UTC(2026, 10, 28, 10, 0, 0)
 const GET = { timeMs: TIME_MS, address: '198.51.100.7', user: undefined, method: 'GET', path: '/users' }
 const ADA = { ...GET, user: 'ada' }
 
+const OTLP = {
+  body: { stringValue: 'a request' },
+  attributes: [
+    { key: 'http.request.method', value: { stringValue: 'GET' } },
+    { key: 'url.path', value: { stringValue: '/users' } },
+    { key: 'http.response.status_code', value: { intValue: '200' } },
+    { key: 'client.address', value: { stringValue: '198.51.100.7' } },
+    { key: 'tags', value: { arrayValue: { values: [] } } },
+    { key: 'wrong' },
+  ],
+}
+
 const FORMATS: [string, string | object, object][] = [
   [
     'nginx behind a load balancer, with flaws',
@@ -282,6 +294,106 @@ const FORMATS: [string, string | object, object][] = [
     GET,
   ],
   [
+    'express-winston, which logs the address',
+    {
+      ...{ level: 'info', message: 'HTTP GET /users', timestamp: '2026-11-28T10:00:00.000Z' },
+      meta: {
+        req: { url: '/users', ip: '198.51.100.7', method: 'GET', originalUrl: '/users?a', headers: {} },
+        ...{ res: { statusCode: 200 }, responseTime: 3 },
+      },
+    },
+    GET,
+  ],
+  [
+    'express-winston, behind a load balancer',
+    {
+      ...{ level: 'info', message: 'HTTP GET /users', timestamp: '2026-11-28T10:00:00.000Z' },
+      meta: {
+        req: { url: '/users', method: 'GET', headers: { 'x-forwarded-for': '203.0.113.1, 198.51.100.7' } },
+        ...{ res: { statusCode: 200 }, responseTime: 3 },
+      },
+    },
+    GET,
+  ],
+  [
+    'the old names of OpenTelemetry',
+    {
+      ...{ timestamp: '2026-11-28T10:00:00Z', body: 'a request' },
+      attributes: {
+        ...{ 'http.method': 'GET', 'http.target': '/users?a', 'http.client_ip': '198.51.100.7' },
+        'net.peer.ip': '10.0.0.1',
+      },
+    },
+    GET,
+  ],
+  [
+    'the names of OpenTelemetry',
+    {
+      Timestamp: '2026-11-28T10:00:00Z',
+      Attributes: {
+        ...{ 'http.request.method': 'GET', 'url.path': '/users', 'client.address': '198.51.100.7' },
+        'network.peer.address': '10.0.0.1',
+      },
+    },
+    GET,
+  ],
+  ['a record of OTLP', { timeUnixNano: '1795860000000000000', ...OTLP }, GET],
+  [
+    'a span of OTLP',
+    { kind: 2, startTimeUnixNano: '1795860000000000000', endTimeUnixNano: '1795860009000000000', ...OTLP },
+    GET,
+  ],
+  [
+    'Vercel',
+    {
+      ...{
+        id: '1',
+        message: '',
+        timestamp: 1795860009000,
+        source: 'static',
+        path: '/[page]',
+        requestId: 'a',
+      },
+      proxy: {
+        ...{ timestamp: 1795860000000, method: 'GET', path: '/users?a', userAgent: ['curl'] },
+        clientIp: '198.51.100.7',
+      },
+    },
+    GET,
+  ],
+  [
+    'Fly',
+    {
+      ...{ event: { provider: 'app' }, fly: { app: { name: 'a' } }, log: { level: 'info' } },
+      message: '198.51.100.7 - - [28/Nov/2026:10:00:00 +0000] "GET /users HTTP/1.1" 200 12',
+      timestamp: '2026-11-28T10:00:01Z',
+    },
+    GET,
+  ],
+  [
+    'Restify',
+    {
+      ...{ name: 'audit', audit: true, level: 30, remoteAddress: '198.51.100.7', msg: 'handled: 200' },
+      req: { method: 'GET', url: '/users', headers: {} },
+      ...{ res: { statusCode: 200 }, latency: 3, time: '2026-11-28T10:00:00.000Z', v: 0 },
+    },
+    GET,
+  ],
+  [
+    'Bunyan',
+    {
+      ...{ name: 'a', level: 30, msg: 'done', time: '2026-11-28T10:00:00.000Z', v: 0 },
+      req: { method: 'GET', url: '/users', headers: {}, remoteAddress: '198.51.100.7', remotePort: 1 },
+      res: { statusCode: 200 },
+    },
+    GET,
+  ],
+  [
+    'Akamai',
+    { reqTimeSec: '1795860000.000', cliIP: '198.51.100.7', reqMethod: 'GET', reqPath: '/users', UA: 'x' },
+    GET,
+  ],
+  [
     'the Elastic Common Schema',
     {
       ...{
@@ -318,6 +430,48 @@ test('a list whose first entries a client wrote', () => {
     url: '/users',
   }
   expect(readJson(line)).toEqual(GET)
+})
+
+test('a request that is logged several times counts once', () => {
+  const proxy = { timestamp: TIME_MS, method: 'GET', path: '/users', clientIp: '198.51.100.7' }
+  const vercel = (requestId: string, message: string) => ({ timestamp: TIME_MS, message, requestId, proxy })
+  const req = { method: 'GET', url: '/users', remoteAddress: '198.51.100.7' }
+  const fastify = { level: 30, time: TIME_MS, reqId: 'req-1' }
+  const lines = [
+    ...[vercel('a', 'START'), vercel('a', 'hello'), vercel('b', ''), vercel('a', 'END')],
+    { ...fastify, req, msg: 'incoming request' },
+    { ...fastify, res: { statusCode: 200 }, responseTime: 3, msg: 'request completed' },
+    { time: TIME_MS, req: { ...req, id: 1 }, msg: 'incoming request' },
+    { time: TIME_MS, req: { ...req, id: 1 }, res: { statusCode: 200 }, msg: 'request completed' },
+  ]
+  const once = [GET, 'other']
+  expect(readLines(lines.map((each) => JSON.stringify(each)))).toEqual([
+    ...[...once, GET, 'other'],
+    ...once,
+    ...['other', GET],
+  ])
+})
+
+test('a request that a server sent to another is none', () => {
+  const span = { kind: 3, startTimeUnixNano: '1795860000000000000', ...OTLP }
+  expect([readJson(span), readJson({ ...span, kind: 'SPAN_KIND_CLIENT' })]).toEqual(['other', 'other'])
+})
+
+const FORGED = '198.51.100.7 - - [28/Nov/2026:10:00:00 +0000] "GET /forged HTTP/1.1" 200 12'
+
+test.each([
+  [
+    'express-winston',
+    { message: FORGED, meta: { req: { url: '/users', method: 'GET', ip: '198.51.100.7' }, res: {} } },
+  ],
+  ['OpenTelemetry', { body: FORGED, attributes: OTLP.attributes }],
+  [
+    'Vercel',
+    { message: FORGED, requestId: 'a', proxy: { method: 'GET', path: '/users', clientIp: '198.51.100.7' } },
+  ],
+  ['a logger of fields', { message: FORGED, ip: '198.51.100.7', method: 'GET', url: '/users' }],
+])('a line that a client wrote into a field is not read: %s', (_, fields) => {
+  expect(readJson({ time: TIME_MS, ...fields })).toEqual(GET)
 })
 
 describe('the format of the W3C', () => {

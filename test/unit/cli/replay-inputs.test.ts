@@ -53,7 +53,7 @@ describe('an input', () => {
     write('access.log', line(0))
     expect(await failureOf('replay', 'access.log', ...LIMIT, '--key', 'field:x')).toEqual([
       1,
-      'access.log, line 1: --key field:NAME requires JSON lines',
+      'access.log, line 1: --key field:NAME requires lines of JSON or other fields',
     ])
   })
 })

@@ -56,6 +56,23 @@ describe('behind a load balancer', () => {
     expect(await replay(name, ...LIMIT, '--trust-proxy', '1')).toMatchObject({ requests: 100 })
   })
 
+  test('only proxies are in the forwarded lists of Envoy, which has no other addresses', async () => {
+    const envoy = (list: string) =>
+      `${TIME} "GET /a HTTP/1.1" 200 - 0 51 20 19 "${list}" "curl/8" "7f" "a.example" "10.4.0.1:80"\n`
+    const name = write('envoy.log', envoy('10.0.3.4').repeat(99) + envoy('10.0.3.5'))
+    const [code, text] = await failureOf('replay', name, ...LIMIT)
+    expect([code, text]).toEqual([
+      1,
+      expect.stringContaining('100 of 100 requests have only a private IP address'),
+    ])
+    expect(await clientsOf(envoy('10.0.3.4').repeat(2), '--trust-proxy', 'none')).toEqual([1, ['10.0.3.4 2']])
+    write('envoy.log', envoy('-').repeat(3))
+    expect(await failureOf('replay', name, ...LIMIT)).toEqual([
+      1,
+      "none of the 3 requests has an IP address, which --key ip needs. Log the client's IP address, or choose another --key",
+    ])
+  })
+
   test('some private addresses are counted', async () => {
     const log = plain('10.0.0.1').repeat(9) + plain('198.51.100.7')
     expect(await replayLog(log, ...LIMIT)).toMatchObject({ requests: 10, privateAddresses: 9 })
@@ -129,7 +146,7 @@ describe('a log in no known format', () => {
       "--format '$field_1 $field_2 [$time_iso8601] ($http_x_forwarded_for) $request_method'",
     ],
     [
-      'https 2026-11-28T10:00:00.1Z app/lb/50dc 198.51.100.7:2817 10.0.0.1:80 0.1 0.1 0.1 200 200 0 57 "GET https://a.example:443/ HTTP/1.1" "curl/8" "www.example.com" 1',
+      'edge 2026-11-28T10:00:00.1Z lb/50dc 198.51.100.7:2817 10.0.0.1:80 0.1 0.1 0.1 200 200 0 57 "GET https://a.example:443/ HTTP/1.1" "curl/8" "www.example.com" 1',
       ' $field_12 "$request"\'',
     ],
     ['10.0.3.4 GET /a HTTP/1.1 200 12 - 3.2 ms', '--format \'[$time_local] $remote_addr "$request"\''],

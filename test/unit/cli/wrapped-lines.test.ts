@@ -179,6 +179,22 @@ test('documents are read: an array, what the command line of AWS and the API of 
   )
 })
 
+test('the collector of OpenTelemetry writes many records and spans in a line', async () => {
+  const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+  const record = (client: string) => ({
+    ...{ timeUnixNano: `${START_MS}000000`, startTimeUnixNano: `${START_MS}000000`, kind: 2 },
+    attributes: [attribute('client.address', client), attribute('url.path', '/users')],
+  })
+  const records = ['198.51.100.1', '198.51.100.2'].map(record)
+  const resource = { attributes: [attribute('service.name', 'a')] }
+  const logs = { resourceLogs: [{ resource, scopeLogs: [{ scope: { name: 'a' }, logRecords: records }] }] }
+  const spans = { resourceSpans: [{ resource, scopeSpans: [{ scope: {}, spans: records }] }] }
+  for (const document of [logs, spans]) {
+    const report = await replayLog(`${JSON.stringify(document)}\n`.repeat(2), ...LIMIT)
+    expect(report).toMatchObject({ lines: 4, requests: 4, clients: 2, unreadable: { lines: 0 } })
+  }
+})
+
 test('the export of CloudWatch has a time before each line', async () => {
   const line = `2026-11-28T10:00:09.123Z ${LINE}\n`
   expect(await replayLog(line.repeat(3), ...LIMIT)).toMatchObject({ requests: 3, clients: 1 })

@@ -1,0 +1,254 @@
+import { readLines } from './json-reader.js'
+import { LIMIT, replay, replayLog, useLogFolder, write } from './replay-logs.js'
+import { failureOf } from './run-command.js'
+
+useLogFolder()
+
+const GET = {
+  timeMs: Date.UTC(2026, 10, 29, 12),
+  address: '198.51.100.7',
+  user: undefined,
+  method: 'GET',
+  path: '/users',
+}
+const WITH_PORT = { ...GET, address: '198.51.100.7:4711' }
+const ADA = { ...GET, user: 'ada' }
+
+const CLASSIC = '2026-11-29T12:00:00.000000Z web 198.51.100.7:4711 10.0.0.1:80 0.1 0.2 0.1 200 200 0 29'
+const ALB = CLASSIC.replace('Z web', 'Z app/web/50dc6c495c0c9188')
+const ALB_END =
+  '"curl/8" - - arn:aws:target "Root=1-58" "-" "-" 0 2026-11-29T11:59:59.9Z "forward" "-" "-" "10.0.0.1:80"'
+const OWNER = '79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be'
+const S3 = `${OWNER} files [29/Nov/2026:12:00:00 +0000] 198.51.100.7 - 3E57427F3E REST.GET.OBJECT a.png`
+const UWSGI = '[pid: 12|app: 0|req: 1/7] 198.51.100.7 (ada) {40 vars in 600 bytes} [Sun Nov 29 12:00:00 2026]'
+const HAPROXY = '198.51.100.7:4711 [29/Nov/2026:12:00:00.000] web~ be/s1 10/0/30/69/109 200 2750 - - ----'
+const ROUTER = '2026-11-29T12:00:00.000000+00:00 heroku[router]: at=info method=GET'
+const CADDY =
+  '2026/11/29 12:00:00.000\tinfo\thttp.log.access\thandled request\t{"request": {"remote_ip": "198.51.100.7", "method": "GET", "uri": "/users?a"}, "status": 200}'
+
+const FORMATS: [name: string, line: string, request: object][] = [
+  ['a time of C', '198.51.100.7 - - [Sun Nov 29 12:00:00 2026] "GET /users HTTP/1.1" 200 12', GET],
+  [
+    'a time of C with a fraction',
+    '198.51.100.7 - ada [Sun Nov 29 12:00:00.123456 2026] "GET /users HTTP/1.1" 200 12',
+    { ...ADA, timeMs: GET.timeMs + 123.456 },
+  ],
+  [
+    'a time of C on a day with one digit',
+    '198.51.100.7 - - [Sun Nov  1 12:00:00 2026] "GET /users HTTP/1.1" 200 12',
+    { ...GET, timeMs: Date.UTC(2026, 10, 1, 12) },
+  ],
+  ['an ALB of AWS', `h2 ${ALB} "GET https://a.example:443/users?a HTTP/2.0" ${ALB_END}`, WITH_PORT],
+  ['a CLB of AWS', `${CLASSIC} "GET http://a.example:80/users HTTP/1.1" "curl/8" - -`, WITH_PORT],
+  ['S3', `${S3} "GET /users?versioning HTTP/1.1" 200 - 113 - 7 - "-" "S3Console/0.4" -`, GET],
+  ['uWSGI', `${UWSGI} GET /users?a=1 => generated 12 bytes in 1 msecs (HTTP/1.1 200)`, ADA],
+  ['the server of PHP', '[Sun Nov 29 12:00:00 2026] 198.51.100.7:4711 [200]: GET /users', WITH_PORT],
+  ['Gin', '[GIN] 2026/11/29 - 12:00:00 | 200 |     1.23ms |    198.51.100.7 | GET      "/users?a"', GET],
+  [
+    'Gin, in colours',
+    '[GIN] 2026/11/29 - 12:00:00 |\u001b[97;42m 200 \u001b[0m|     1.23ms |    198.51.100.7 |\u001b[97;44m GET     \u001b[0m "/users"',
+    GET,
+  ],
+  [
+    'Squid',
+    '1795953600.000    310 198.51.100.7 TCP_MISS/200 12 GET http://a.example/users ada HIER_DIRECT/10.0.0.1 text/html',
+    ADA,
+  ],
+  ['Rails', 'Started GET "/users?a" for 198.51.100.7 at 2026-11-29 12:00:00 +0000', GET],
+  ['HAProxy', `${HAPROXY} 1/1/1/1/0 0/0 {a.example} {} "GET /users HTTP/1.1"`, WITH_PORT],
+  [
+    "Heroku's router",
+    `${ROUTER} path="/users?a=1" host=a fwd="198.51.100.7" dyno=web.1 connect= status=200`,
+    GET,
+  ],
+  [
+    "Heroku's router, as a drain sends it",
+    '<158>1 2026-11-29T12:00:00+00:00 host heroku router - at=info method=GET path="/users" fwd="198.51.100.7"',
+    GET,
+  ],
+  [
+    "Heroku's router, with a list that a client began",
+    `${ROUTER} path="/users" fwd="203.0.113.9,198.51.100.7"`,
+    GET,
+  ],
+  [
+    'logfmt',
+    'time=2026-11-29T12:00:00Z level=INFO msg="a request" method=GET path=/users remote_addr=198.51.100.7:4711 ok',
+    WITH_PORT,
+  ],
+  ["Caddy's console", CADDY, GET],
+]
+
+test.each(FORMATS)('%s', (_, line, request) => {
+  expect(readLines([line])).toEqual([request])
+})
+
+describe('a replay reads', () => {
+  test.each(FORMATS)('%s', async (_, line) => {
+    const report = await replayLog(`${line}\r\n`.repeat(3), ...LIMIT)
+    expect(report).toMatchObject({ lines: 3, requests: 3, clients: 1, unreadable: { lines: 0 } })
+    expect(report.firstRequest).toMatchObject({
+      client: { from: expect.any(String) },
+      time: { from: expect.any(String) },
+      path: { from: expect.any(String) },
+    })
+  })
+
+  test.each([
+    ['syslog', 'Nov 29 12:00:00 lb haproxy[14389]: '],
+    ['no time', 'haproxy[14389]: '],
+  ])('HAProxy behind a prefix of %s', async (_, prefix) => {
+    const log = [`"GET /users HTTP/1.1"`, '"<BADREQ>"'].map(
+      (request) => `${prefix}${HAPROXY} 1/1/1/1/0 0/0 ${request}\n`,
+    )
+    expect(await replayLog(log.join(''), ...LIMIT)).toMatchObject({ requests: 1, skipped: 1 })
+  })
+
+  test('lines of Fly, with its prefix', async () => {
+    const log =
+      '2026-11-29T12:00:01Z app[3287146b6d4d85] ams [info]198.51.100.7 - - [29/Nov/2026:12:00:00 +0000] "GET /users HTTP/1.1" 200 12\n'
+    expect((await replayLog(log.repeat(3), ...LIMIT)).firstRequest).toMatchObject({
+      time: { value: '2026-11-29T12:00:00.000Z' },
+      client: { value: '198.51.100.7' },
+    })
+  })
+
+  test('logfmt in a field of a collector, and behind a prefix', async () => {
+    const pairs = 'time=2026-11-29T12:00:00Z method=GET path=/users ip=198.51.100.7'
+    const logs = [JSON.stringify({ log: `${pairs}\n`, stream: 'stdout' }), `web-1  | ${pairs}`]
+    const reports = []
+    for (const log of logs) reports.push(await replayLog(`${log}\n`.repeat(3), ...LIMIT))
+    expect(reports).toMatchObject(logs.map(() => ({ requests: 3, clients: 1, unreadable: { lines: 0 } })))
+  })
+})
+
+test('lines of these formats without a request are none', () => {
+  expect(
+    readLines([
+      `http ${ALB} "- http://a.example:80- " "-" - - - "-" "-" "-" 0 - "-" "-" "-"`,
+      `${CLASSIC} "- - - " "-" - -`,
+      `${HAPROXY} 1/1/1/1/0 0/0 "<BADREQ>"`,
+    ]),
+  ).toEqual(['other', 'other', 'other'])
+})
+
+const FORGED = '203.0.113.1'
+const LONG = 'x'.repeat(1_000_000)
+
+/** Lines into which a client has put what it wants to be read. Each still counts as the client's request. */
+const ATTACKS: [name: string, line: string, request: object][] = [
+  [
+    'ALB, quotes in the agent',
+    `https ${ALB} "GET https://a/users HTTP/1.1" "x" ${FORGED}:1 "GET / HTTP/1.1" ${ALB_END}`,
+    WITH_PORT,
+  ],
+  [
+    'ALB, an escaped quote in the target',
+    `https ${ALB} "GET https://a/users\\" HTTP/1.1" ${ALB_END}`,
+    { ...WITH_PORT, path: '/users"' },
+  ],
+  ['ALB, long', `https ${ALB} "GET https://a/users?${LONG} HTTP/1.1" ${ALB_END}`, WITH_PORT],
+  ['uWSGI, a target with an arrow', `${UWSGI} GET /users?=>generated => generated 1 bytes`, ADA],
+  [
+    'Gin, a quote in the path',
+    String.raw`[GIN] 2026/11/29 - 12:00:00 | 200 | 1ms | 198.51.100.7 | GET      "/a\" | ${FORGED} b"`,
+    { ...GET, path: `/a" | ${FORGED} b` },
+  ],
+  [
+    'Rails, a quote in the path',
+    `Started GET "/a"for" for 198.51.100.7 at 2026-11-29 12:00:00 +0000`,
+    { ...GET, path: '/a"for' },
+  ],
+  [
+    'Heroku, a field in the path',
+    `${ROUTER} path="/a"fwd="${FORGED}"" host=a fwd="198.51.100.7"`,
+    { ...GET, path: `/a"fwd="${FORGED}"` },
+  ],
+  [
+    'Heroku, a backslash at the end of the path',
+    `${ROUTER} path="/a\\" host=a fwd="198.51.100.7" dyno=web.1`,
+    { ...GET, path: '/a\\' },
+  ],
+  [
+    'logfmt, a field in quotes',
+    `time=2026-11-29T12:00:00Z method=GET path=/users ip=198.51.100.7 ua="\\" ip=${FORGED} \\\\"`,
+    GET,
+  ],
+  [
+    'logfmt, a field twice',
+    `time=2026-11-29T12:00:00Z method=GET path=/users ip=198.51.100.7 x ip=${FORGED}`,
+    GET,
+  ],
+  [
+    'logfmt, long',
+    `time=2026-11-29T12:00:00Z method=GET path=/users ip=198.51.100.7 ua="${'a="'.repeat(300_000)}`,
+    GET,
+  ],
+  [
+    "Caddy's console, JSON in the target",
+    CADDY.replace('/users?a', String.raw`/users?\t{\"ip\":\"${FORGED}\"}`),
+    GET,
+  ],
+  [
+    'logfmt, binary',
+    `time=2026-11-29T12:00:00Z method=GET path="/\\x00\\u001b[2J" ip=198.51.100.7`,
+    { ...GET, path: '/\0\u001b[2J' },
+  ],
+]
+
+test.each(ATTACKS)('an attack in %s', (_, line, request) => {
+  expect(readLines([line])).toEqual([request])
+})
+
+test('a client cannot write a line in another format than its log', async () => {
+  const line = '198.51.100.7 - - [29/Nov/2026:12:00:00 +0000] "GET /users HTTP/1.1" 200 12\n'
+  const forged = FORMATS.map(([, text]) => `${text}\n`)
+  const log = line.repeat(100) + forged.join('')
+  const { requests, unreadable } = await replayLog(log, ...LIMIT)
+  expect([requests, unreadable.lines]).toEqual([105, forged.length - 5])
+})
+
+test('logfmt with unknown names is shown with them, and --fields and --key read them', async () => {
+  const name = write(
+    'names.log',
+    'at=2026-11-29T12:00:00Z peer=198.51.100.7 verb=GET where=/users who=ada\n'.repeat(3),
+  )
+  expect(await failureOf('replay', name, ...LIMIT)).toEqual([
+    1,
+    expect.stringContaining(
+      'The fields of its first line are: at, peer, verb, where, who. Name them with --fields',
+    ),
+  ])
+  const names = ['--fields', 'time=at,client=peer,method=verb,path=where']
+  const { limits } = await replay(name, ...LIMIT, ...names, '--only', 'GET /users', '--key', 'field:who')
+  expect(limits[0]?.mostDenied).toEqual([{ client: 'ada', requests: 3, denied: 1 }])
+})
+
+describe('a log that has no requests is named', () => {
+  test.each([
+    [
+      '[Nest] 1234  - 11/29/2026, 12:00:00 PM     LOG [NestFactory] Starting Nest application...',
+      "Nest's console",
+    ],
+    [
+      '\u001b[32m[Nest] 1234  - \u001b[39m11/29/2026, 12:00:00 PM \u001b[32m    LOG\u001b[39m x',
+      "Nest's console",
+    ],
+    [
+      '2026/11/29 12:00:00 [error] 12#12: *1 open() failed, client: 198.51.100.7, request: "GET / HTTP/1.1"',
+      "nginx' error log",
+    ],
+    [
+      '[Sun Nov 29 12:00:00.123456 2026] [core:error] [pid 1:tid 2] [client 198.51.100.7:4711] AH00126',
+      "Apache's error log",
+    ],
+    ['GET /users 200 3.2 ms - 12', 'neither times nor IP addresses'],
+    ['\u001b[0mGET /users \u001b[32m200\u001b[0m 3.2 ms - 12\u001b[0m', 'neither times nor IP addresses'],
+    ['<-- GET /users', 'neither times nor IP addresses'],
+    ['INFO:     198.51.100.7:4711 - "GET /users HTTP/1.1" 200 OK', 'no times'],
+    ['198.51.100.7 - GET /users HTTP/1.1 200 12 - 3.2 ms', 'no times'],
+  ])('%j', async (line, problem) => {
+    const name = write('other.log', `${line}\n`.repeat(3))
+    expect(await failureOf('replay', name, ...LIMIT)).toEqual([1, expect.stringContaining(problem)])
+  })
+})
