@@ -1,4 +1,5 @@
 import { parseAddress } from '../../keys/address.js'
+import { ipv4Number } from './ipv4-number.js'
 
 /** Most addresses look so. Whether it is one is checked where it identifies a client. */
 const FOUR_NUMBERS = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
@@ -12,6 +13,7 @@ const NONE = /^(?:-|\?|unknown|unix:.*|)$/i
  */
 export function isLoggedClient(text: string): boolean {
   return (
+    ipv4Number(text) >= 0 ||
     FOUR_NUMBERS.test(text) ||
     parseAddress(text) !== undefined ||
     HOST_NAME.test(text) ||

@@ -1,5 +1,7 @@
 import { InputError } from '../failures.js'
+import { ipv4Number, ipv4Text } from '../log/ipv4-number.js'
 import { ownCopy } from './identity.js'
+import { Ipv4Table } from './ipv4-table.js'
 
 const PAGE_BITS = 12
 const PAGE_MASK = 2 ** PAGE_BITS - 1
@@ -9,26 +11,29 @@ const MAX_CLIENTS = 2 ** 24
 
 /** A number for each client, in the order of their first requests. */
 export class ClientTable {
-  readonly #ids = new Map<string, number>()
+  readonly #byAddress = new Ipv4Table()
+  readonly #byText = new Map<string, number>()
 
   get size(): number {
-    return this.#ids.size
+    return this.#byAddress.size + this.#byText.size
   }
 
   /** Returns the number of a client, from 0 on: of a new one the next. */
   idOf(identity: string): number {
-    const existing = this.#ids.get(identity)
-    if (existing !== undefined) return existing
-    const id = this.#ids.size
-    if (id === MAX_CLIENTS) throw new InputError(`the logs have more than ${MAX_CLIENTS} clients`)
-    this.#ids.set(ownCopy(identity), id)
-    return id
+    const { size } = this
+    const address = ipv4Number(identity)
+    const id = address < 0 ? this.#byText.get(identity) : this.#byAddress.numberOf(address, size)
+    if (id !== undefined && id < MAX_CLIENTS) return id
+    if (size >= MAX_CLIENTS) throw new InputError(`the logs have more than ${MAX_CLIENTS} clients`)
+    this.#byText.set(ownCopy(identity), size)
+    return size
   }
 
   /** Returns the identities of some clients, by their numbers. Searches all clients. */
   identitiesOf(ids: ReadonlySet<number>): ReadonlyMap<number, string> {
     const found = new Map<number, string>()
-    for (const [identity, id] of this.#ids) if (ids.has(id)) found.set(id, identity)
+    for (const [identity, id] of this.#byText) if (ids.has(id)) found.set(id, identity)
+    for (const [address, id] of this.#byAddress.entries()) if (ids.has(id)) found.set(id, ipv4Text(address))
     return found
   }
 }

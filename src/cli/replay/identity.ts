@@ -3,6 +3,7 @@ import { DEFAULT_IPV6_PREFIX } from '../../keys/source-address.js'
 import { isKey } from '../../keys/value-identity.js'
 import { RecentMap } from '../../util/recent-map.js'
 import { fieldOf } from '../log/find-fields.js'
+import { ipv4Number } from '../log/ipv4-number.js'
 import { isPrivateAddress, isPrivateIpv4 } from '../log/private-address.js'
 import type { LoggedRequest } from '../log/request-line.js'
 
@@ -70,7 +71,7 @@ const MAX_CACHED_LENGTH = 100
 function addressReader(onDoubtful: OnDoubtful): LoggedIdentity {
   const cache = new RecentMap<string>(CACHED_ADDRESSES)
   return function readAddress({ address }) {
-    if (isDigit(address.charCodeAt(0)) && parseAddress(address) === address) {
+    if (ipv4Number(address) >= 0) {
       if (isPrivateIpv4(address)) onDoubtful('private')
       return address
     }
@@ -82,10 +83,6 @@ function addressReader(onDoubtful: OnDoubtful): LoggedIdentity {
     if (address.length <= MAX_CACHED_LENGTH) cache.set(ownCopy(address), ownCopy(identity))
     return identity
   }
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57
 }
 
 /**
