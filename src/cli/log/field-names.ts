@@ -23,7 +23,7 @@ export const KNOWN_NAMES = {
   client: [
     ...['proxy.client ip', 'ip', 'remote addr', 'client ip', 'remote ip', 'remote address'],
     ...['client address', 'ClientHost', 'address', 'request.client ip', 'request.remote ip', 'req.ip'],
-    ...['req.remote address', 'client.ip', 'client.address', 'http.client ip', 'source.ip'],
+    ...['req.remote address', 'client.ip', 'client.address', 'client.addr', 'http.client ip', 'source.ip'],
     ...['source.address', 'source ip', 'src ip', 'http request.remote ip', 'request.remote addr'],
     ...['http request.client ip', 'network.client.ip', 'network.peer.address', 'net.sock.peer.addr'],
     ...['net.peer.ip', 'remote host', 'c ip', 'downstream remote address', 'socket ip', 'cliIP', 'client'],
@@ -42,6 +42,7 @@ export const KNOWN_NAMES = {
   method: [
     ...['proxy.method', 'method', 'request method', 'http method', 'request.method', 'req.method'],
     ...['http.request.method', 'http.method', 'http request.request method', 'http request.http method'],
+    'http request.method',
     ...['verb', 'cs method', 'ClientRequestMethod', 'reqMethod', 'request type'],
   ],
   path: [
@@ -49,7 +50,7 @@ export const KNOWN_NAMES = {
     ...['original url', 'request.uri', 'request.url', 'request.path', 'req.original url', 'req.url'],
     ...['url.original', 'url.path', 'url.full', 'http.url', 'http.target', 'http.path', 'request url'],
     ...['http request.request url', 'http request.uri', 'cs uri stem', 'ClientRequestURI'],
-    ...['ClientRequestPath', 'raw path', 'resource path', 'reqPath'],
+    ...['ClientRequestPath', 'http request.path', 'raw path', 'resource path', 'reqPath', 'resource'],
   ],
   /** nginx' path after its rewrites: used only if there is no other. */
   rewritten: ['uri'],

@@ -7,7 +7,18 @@ import { isObject, type JsonObject } from './json-text.js'
  * express-winston (`meta`) and OpenTelemetry (`attributes`).
  */
 const INNER_NAMES = [
-  ...['log', 'message', 'MESSAGE', 'line', 'textPayload', 'jsonPayload', 'properties', 'event', '_raw'],
+  ...[
+    'log',
+    'message',
+    'MESSAGE',
+    'line',
+    'textPayload',
+    'jsonPayload',
+    'protoPayload',
+    'properties',
+    'event',
+    '_raw',
+  ],
   ...['@message', 'msg', 'json', 'log_processed', 'body', 'result', 'meta', 'attributes', 'Attributes'],
 ] as const
 

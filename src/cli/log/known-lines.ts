@@ -21,6 +21,8 @@ const LAYOUTS: readonly RegExp[] = [
   /^\[(?<time>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})\] (?<address>\S+) \[\d{3}\]: (?:(?<method>[A-Z]+) )?(?<target>\/\S*)/,
   // Gin
   /^\[GIN\] (?<time>\d{4}\/\d\d\/\d\d - [\d:]{8}) \|[^|]*\|[^|]*\| +(?<address>\S+) \|[^|A-Z]{0,60}(?<method>[A-Z]+)[^|"/]{0,60}(?<target>"\/(?:[^"\\]|\\.)*"|\/\S*)/,
+  // chi
+  /^(?<time>\d{4}\/\d\d\/\d\d [\d:]{8}) (?:\[[^\]]*\] )?"(?<method>[A-Z]+) (?<target>\S+) HTTP\/[\d.]+" from (?<address>\S+) - /,
   // Squid
   /^(?<time>\d{10}\.\d{3}) +-?\d+ (?<address>\S+) [A-Z_]+\/\d{3} \d+ (?<method>[A-Z]+) (?<target>\S+) (?<user>\S+) [A-Z_]+\/\S+/,
   // Ruby on Rails, whose other lines are about the same request

@@ -31,6 +31,8 @@ const PREFIXES: readonly string[] = [
   String.raw`${ISO_TIME} (?<stream>stdout|stderr) (?<tag>[FP])(?::\S+)?(?: |$)`,
   // fly logs: the machine, the region and the level
   String.raw`${ISO_TIME} \w+\[\w+\] [a-z]{3} \[\w+\] ?`,
+  // Python's loggers, and Ambassador's
+  String.raw`(?:[A-Z]{4,8}:[\w.]+:|ACCESS )`,
   // A program and its number, as journalctl -o cat and rsyslog's templates leave them
   String.raw`[\w./-]+\[\d+\]: `,
   // docker logs --timestamps, kubectl logs --timestamps, aws logs tail --format short
@@ -46,8 +48,8 @@ const MAX_DEPTH = 2
 /** A line that CRI has split is unreadable if it is longer. */
 const MAX_LINE = 4 * 1024 * 1024
 
-/** Scores lines that begin where the text does: 0 for a text that is not a request. */
-export type Score = (text: string) => number
+/** Returns the sum of the scores of a log's first lines, as they would be read. */
+export type Score = (lines: readonly string[]) => number
 
 /** Returns a line without its prefixes: `undefined` for one that lacks them, '' for a part that goes on. */
 export type Strip = (line: string) => string | undefined
@@ -82,8 +84,7 @@ interface FoundPrefix {
  * ones. Of several, the shortest list.
  */
 function likeliest(lines: readonly string[], score: Score, outer: readonly string[] = []): FoundPrefix {
-  const scores = lines.map(score)
-  let best: FoundPrefix = { score: scores.reduce((sum, each) => sum + each, 0), prefixes: [] }
+  let best: FoundPrefix = { score: score(lines), prefixes: [] }
   if (outer.length === MAX_DEPTH) return best
   for (const prefix of PREFIXES) {
     const pattern = new RegExp(`^${prefix}`)

@@ -44,6 +44,7 @@ export class TextLineReader implements LineReader {
   learn(lines: readonly string[]): void {
     const into = emptyRequest()
     let most = 0
+    this.#chosen = undefined
     for (const reader of this.#readers) {
       reader.learn(lines)
       const requests = lines.filter((line) => reader.read(line, into) === 'request').length

@@ -85,7 +85,8 @@ export class FileCheck {
   }
 
   end(): void {
-    const hasOther = this.#firstUnreadable !== undefined || this.#firstOther?.startsWith('{')
+    const isDescribed = this.#firstOther?.startsWith('#') // a log of the W3C without traffic
+    const hasOther = this.#firstUnreadable !== undefined || (this.#firstOther !== undefined && !isDescribed)
     if (this.#requests === 0 && hasOther) this.#throwNoLog()
     if (this.#requests > 0 && this.#missing.size > 0) this.#throwMissing()
     if (this.#late <= MAX_LATE || this.#late <= MAX_LATE_SHARE * this.#requests) return
@@ -98,9 +99,11 @@ export class FileCheck {
     const { formats, describe } = this.#help
     const hint = describe(this.#firstUnreadable || this.#firstOther || '')
     const fix = hint || 'Lines may begin only with a prefix of syslog, journalctl, docker or kubectl'
-    throw new InputError(
-      `${this.name} is not an access log: none of its first ${this.lines} lines is in ${formats}. ${fix}`,
-    )
+    const problem =
+      this.#firstUnreadable === undefined
+        ? `has no requests: none of its ${this.lines} lines has a request line`
+        : `is not an access log: none of its first ${this.lines} lines is in ${formats}`
+    throw new InputError(`${this.name} ${problem}. ${fix}`)
   }
 
   #throwMissing(): never {

@@ -4,7 +4,7 @@ import { TemplateReader } from '../log/format/template-reader.js'
 import { type JsonLineReader, jsonLineReader, type ReadLine } from '../log/json-line.js'
 import type { LineReader } from '../log/line-reader.js'
 import { type ToUtc, timeParser } from '../log/log-time.js'
-import { findPrefixes, prefixScore, stripper } from '../log/prefixes.js'
+import { findPrefixes, prefixScore, type Score, stripper } from '../log/prefixes.js'
 import { emptyRequest } from '../log/request-line.js'
 import { TextLineReader } from '../log/text-lines.js'
 import { describeUnknownFields } from '../log/unknown-fields.js'
@@ -33,7 +33,7 @@ export function lineFormats({ format, names }: FormatOptions, toUtc: ToUtc): Lin
     ...formats,
     learn(lines) {
       const wrapped = wrappedLines(lines)
-      const prefixes = findPrefixes(wrapped, scorer(read, names))
+      const prefixes = findPrefixes(wrapped, scorer(text, names))
       strip = stripper(prefixes)
       const inner = wrapped.map(stripper(prefixes)).filter((line) => line !== undefined)
       text.learn([...lines, ...inner].filter((line) => !isJson(line)))
@@ -72,12 +72,18 @@ function knownFormats(text: LineReader, json: JsonLineReader): WithoutLearning {
   }
 }
 
-/** Returns how sure it is that a request begins where a text in a field does. Its time may be around it. */
-function scorer(read: ReadLine, names: OwnNames): (text: string) => number {
+/** Returns how sure it is that requests begin where texts in fields do. Their times may be around them. */
+function scorer(text: LineReader, names: OwnNames): Score {
   const request = emptyRequest()
   const noInner = { strip: stripper([]), read: () => 'unreadable' as const }
-  const { readLine: readJson } = jsonLineReader(names, () => 0, noInner)
-  return (text) => prefixScore(text, (isJson(text) ? readJson : read)(text, request), request)
+  const { readLine } = jsonLineReader(names, () => 0, noInner)
+  return (lines) => {
+    text.learn(lines.filter((line) => !isJson(line)))
+    return lines.reduce((sum, line) => {
+      const kind = isJson(line) ? readLine(line, request) : text.read(line, request)
+      return sum + prefixScore(line, kind, request)
+    }, 0)
+  }
 }
 
 /** Returns the lines in the fields of others. */

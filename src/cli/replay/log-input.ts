@@ -54,7 +54,7 @@ export class LogInput {
     this.#clock = clock
     this.#sink = sink
     this.#prefix = new LinePrefix(
-      (text) => prefixScore(text, sampleReader.read(unindented(text), this.#request), this.#request),
+      (lines) => this.#score(lines.map(unindented)),
       (lines) => this.#learn(lines.map(unindented)),
       (text, isTooLong) => this.#addLine(text, isTooLong),
     )
@@ -91,6 +91,16 @@ export class LogInput {
   /** Stops reading. */
   async close(): Promise<void> {
     await this.#chunks.return(undefined)
+  }
+
+  /** Returns how likely it is that the log begins with these lines. */
+  #score(lines: readonly string[]): number {
+    this.#sampleReader.learn(lines)
+    const request = this.#request
+    return lines.reduce(
+      (sum, line) => sum + prefixScore(line, this.#sampleReader.read(line, request), request),
+      0,
+    )
   }
 
   /** Learns what the lines have in common, by the first of them. */

@@ -394,6 +394,37 @@ const FORMATS: [string, string | object, object][] = [
     GET,
   ],
   [
+    'Linkerd',
+    {
+      'client.addr': '198.51.100.7:4711',
+      method: 'GET',
+      timestamp: '2026-11-28T10:00:00Z',
+      uri: 'http://a/users',
+    },
+    { ...GET, address: '198.51.100.7:4711' },
+  ],
+  [
+    'App Engine',
+    {
+      timestamp: '2026-11-28T10:00:09Z',
+      protoPayload: {
+        ip: '198.51.100.7',
+        startTime: '2026-11-28T10:00:00Z',
+        method: 'GET',
+        resource: '/users?a',
+      },
+    },
+    GET,
+  ],
+  [
+    'the logger of chi',
+    {
+      timestamp: '2026-11-28T10:00:00Z',
+      httpRequest: { url: 'http://a/users', method: 'GET', path: '/users', remoteIP: '198.51.100.7' },
+    },
+    GET,
+  ],
+  [
     'the Elastic Common Schema',
     {
       ...{

@@ -50,6 +50,11 @@ const FORMATS: [name: string, line: string, request: object][] = [
     GET,
   ],
   [
+    'chi',
+    '2026/11/29 12:00:00 "GET http://a.example/users?a HTTP/1.1" from 198.51.100.7:4711 - 200 12B in 1ms',
+    WITH_PORT,
+  ],
+  [
     'Squid',
     '1795953600.000    310 198.51.100.7 TCP_MISS/200 12 GET http://a.example/users ada HIER_DIRECT/10.0.0.1 text/html',
     ADA,
@@ -102,6 +107,16 @@ describe('a replay reads', () => {
       (request) => `${prefix}${HAPROXY} 1/1/1/1/0 0/0 ${request}\n`,
     )
     expect(await replayLog(log.join(''), ...LIMIT)).toMatchObject({ requests: 1, skipped: 1 })
+  })
+
+  test.each([
+    ['aiohttp', 'INFO:aiohttp.access:198.51.100.7 [29/Nov/2026:12:00:00 +0000] "GET /users HTTP/1.1" 200 1'],
+    [
+      'Ambassador',
+      'ACCESS [2026-11-29T12:00:00.000Z] "GET /users HTTP/1.1" 200 - 0 51 20 19 "198.51.100.7" "curl/8" "7f" "a.example" "10.4.0.1:80"',
+    ],
+  ])('lines of %s, with its prefix', async (_, line) => {
+    expect(await replayLog(`${line}\n`.repeat(3), ...LIMIT)).toMatchObject({ requests: 3, clients: 1 })
   })
 
   test('lines of Fly, with its prefix', async () => {
@@ -206,6 +221,20 @@ test('a client cannot write a line in another format than its log', async () => 
   const log = line.repeat(100) + forged.join('')
   const { requests, unreadable } = await replayLog(log, ...LIMIT)
   expect([requests, unreadable.lines]).toEqual([105, forged.length - 5])
+})
+
+test('a log whose lines have no request lines fails', async () => {
+  write('no-requests.log', '198.51.100.7 - - [29/Nov/2026:12:00:00 +0000] "-" 408 0\n'.repeat(3))
+  write('verbs.log', '2026-11-29 12:00:00 198.51.100.7 GET /a 200 12 1 "-" "curl"\n'.repeat(3))
+  write('quiet.log', '#Version: 1.0\n#Fields: date time c-ip cs-method\n')
+  for (const name of ['no-requests.log', 'verbs.log'])
+    expect(await failureOf('replay', name, ...LIMIT)).toEqual([
+      1,
+      expect.stringContaining(
+        `${name} has no requests: none of its 3 lines has a request line. The fields of`,
+      ),
+    ])
+  expect(await replay('quiet.log', ...LIMIT)).toMatchObject({ requests: 0, skipped: 2 })
 })
 
 test('logfmt with unknown names is shown with them, and --fields and --key read them', async () => {
