@@ -1,8 +1,7 @@
-import { clientAddress, endsWithAddress, isForwardedList } from './client-address.js'
+import { forwardedColumn, isListColumn, privateColumn, type Tail } from './forwarded-column.js'
 import { fieldsOf, type LineField, textOfField } from './line-fields.js'
 import type { HeadLayout } from './line-head.js'
 import { lineParts } from './line-parts.js'
-import { isPrivateAddress } from './private-address.js'
 
 /** What the access lines of a log have in common, as far as single lines do not show it. */
 export interface AccessLayout extends HeadLayout {
@@ -19,9 +18,6 @@ export const COMBINED_LAYOUT: AccessLayout = {
   hasListAfterIdentity: false,
   fieldsAfterUser: 0,
 }
-
-/** A field holds forwarded lists if it holds them, or `-`, in this share of lines. */
-const NEARLY_ALL = 0.9
 
 /** Returns the layout of a log by some of its lines: no client decides it alone. */
 export function learnLayout(lines: readonly string[], parseTime: (text: string) => number): AccessLayout {
@@ -43,9 +39,6 @@ export function learnLayout(lines: readonly string[], parseTime: (text: string) 
     fieldsAfterUser: fieldsAfterUser(heads, hasListAfterIdentity ? 3 : 1),
   }
 }
-
-/** What stands after the request. */
-type Tail = readonly [line: string, fields: readonly LineField[]]
 
 /** What stands before the time, or after one that the line begins with. */
 interface Head {
@@ -80,56 +73,6 @@ function usualRequestAfter(
   }
   const [usual] = [...counts].sort(([afterA, a], [afterB, b]) => b - a || afterA - afterB)
   return usual?.[0]
-}
-
-/** Returns which field after the request holds forwarded lists: the last one that does. */
-function forwardedColumn(tails: readonly Tail[]): number | undefined {
-  const width = Math.max(0, ...tails.map(([, fields]) => fields.length))
-  for (let column = width - 1; column >= 0; column--) {
-    const values = tails.map(([line, fields]) => candidateAt(line, fields, column))
-    if (isListColumn(values)) return column + 1
-  }
-  return undefined
-}
-
-/**
- * Returns which field after the request holds forwarded lists in a log without other addresses of clients, as
- * Envoy's, all of which are private or missing: the first one in quotes.
- */
-function privateColumn(tails: readonly Tail[]): number | undefined {
-  const width = Math.min(...tails.map(([, fields]) => fields.length))
-  for (let column = 0; column < width; column++) {
-    const isPrivate = tails.every(([line, fields]) => {
-      const text = fields[column]?.opener === '"' ? candidateAt(line, fields, column) : undefined
-      return text === '-' || (text !== undefined && isForwardedList(text))
-    })
-    if (isPrivate) return column + 1
-  }
-  return undefined
-}
-
-/**
- * Returns the text of a field that may be a forwarded list. The referrer and the agent, which clients write,
- * are none: two quoted fields, if the line has no other. Nor is an address with a port outside of quotes,
- * such as that of an upstream server.
- */
-function candidateAt(line: string, fields: readonly LineField[], column: number): string | undefined {
-  const field = fields[column]
-  if (field === undefined) return undefined
-  const quoted = fields.filter(({ opener }) => opener === '"')
-  if (quoted.length === 2 && quoted.includes(field)) return undefined
-  const text = textOfField(line, field)
-  return field.opener === '' && /^[\d.]+:\d+/.test(text) ? undefined : text
-}
-
-/**
- * Returns whether nearly all values are forwarded lists, or `-`, and one has an address of a client. What a
- * client began may be anything, but a proxy appends an address.
- */
-function isListColumn(values: readonly (string | undefined)[]): boolean {
-  const lists = values.filter((value) => value === '-' || (value !== undefined && endsWithAddress(value)))
-  if (lists.length < NEARLY_ALL * values.length) return false
-  return lists.some((value) => value !== '-' && !isPrivateAddress(clientAddress('', value)))
 }
 
 /**
