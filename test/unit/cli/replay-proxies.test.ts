@@ -213,7 +213,7 @@ test('the report says what was left out and why, and how the first request was r
   const text = await mustRun('replay', name, ...LIMIT, '--only', '/a')
   expect(text).toContain(`lines         8
 unreadable    3, the first is line 2 of left-out.log (1 in no known format, 1 too long, 1 with a time that no other line confirms)
-skipped       3 (1 blank, 1 without a request line, 1 left out by --only)
+skipped       3 (1 blank, 1 without a request of their own, 1 left out by --only)
 requests      2, 2026-11-24 03:00:00Z to 2026-11-24 03:00:00Z
 clients       1, by ip
 first request client  198.51.100.7 (remote_addr)

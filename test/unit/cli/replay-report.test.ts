@@ -13,7 +13,7 @@ describe('the report', () => {
     const text = await mustRun('replay', name, '--limit', '2', '--limit', '14', ...FIXED, '--suggest')
     expect(text).toBe(`lines         106
 unreadable    1, the first is line 103 of people.log (1 in no known format)
-skipped       1 (1 without a request line)
+skipped       1 (1 without a request of their own)
 out of order  58, by up to 2 s: sorted
 requests      104, 2026-11-24 03:00:20Z to 2026-11-24 03:00:24Z
 no address    1 requests, which count as one client
