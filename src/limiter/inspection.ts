@@ -1,4 +1,5 @@
 import type { Address } from '../keys/address.js'
+import type { Embedding } from '../keys/embedded-ipv4.js'
 import { request } from '../pipe/pipe.js'
 import type { Store } from '../stores/store.js'
 import { wrongKind } from '../util/validate.js'
@@ -8,6 +9,7 @@ import type { CandidateClients } from './candidate/candidate-report.js'
 import { type DescribedLimit, describeRules } from './description.js'
 import type { MiddlewareLimiter } from './limiter.js'
 import type { LimiterParts } from './limiter-methods.js'
+import type { Entry } from './read-limits.js'
 import type { LimiterSettings } from './read-options.js'
 import type { Apply } from './receipt.js'
 import type { Limit } from './resolve-parts.js'
@@ -31,7 +33,11 @@ export interface Inspection
   readonly addressOf: (subject: unknown) => Address | undefined
   /** Where the limiter's document comes from: the option `settings`. */
   readonly source: SettingsSource | undefined
-  /** Returns the limits in the code, which apply where the document has no others. */
+  /** The limits in the code, which apply where the document has no others, as its rules are made from. */
+  readonly entries: readonly Entry[]
+  /** Where the limiter finds IPv4 addresses in IPv6 ones. */
+  readonly embeddings: readonly Embedding[]
+  /** Returns the limits in the code for people. */
   readonly codeLimits: () => readonly DescribedLimit[]
   /** Returns the option that lists an address, in any spelling; `undefined` if none does. */
   readonly listingOf: (address: string) => Listing | undefined
@@ -84,6 +90,8 @@ export function inspectionOf(limiter: unknown): Inspection | undefined {
     isLocal,
     addressOf: settings.context.reader,
     source: settings.source,
+    entries: settings.entries,
+    embeddings: settings.context.reader.embeddings,
     codeLimits: () => describeRules(settings).limits,
     listingOf: access.listingOf,
     limits,

@@ -1,10 +1,11 @@
+import { baseOf, type PolicySpec, signatureOfSpec } from '../policies/spec.js'
 import type { LimitDemand } from './client-demand.js'
 
 /** A limit that applies to clients without an override. */
 export interface LimitInForce {
   readonly name: string
   readonly limit: number
-  readonly windowMs: number
+  readonly policy: PolicySpec
 }
 
 /**
@@ -15,13 +16,18 @@ export function demandsInForce(
   demands: readonly LimitDemand[],
   inForce: readonly LimitInForce[],
 ): readonly LimitDemand[] {
-  const names = new Set(demands.map(({ limitName }) => limitName))
+  const counted = withoutCandidates(demands)
+  const names = new Set(counted.map(({ limitName }) => limitName))
   return Array.from(names).flatMap((name) => {
-    const named = demands.filter(({ limitName }) => limitName === name)
+    const named = counted.filter(({ limitName }) => limitName === name)
     const known = inForce.filter((limit) => limit.name === name)
     if (known.length === 0) return named.sort((a, b) => b.clients - a.clients).slice(0, 1)
-    return named.filter(({ limit, windowMs }) =>
-      known.some((each) => each.limit === limit && each.windowMs === windowMs),
-    )
+    const signatures = known.map(({ policy }) => signatureOfSpec(baseOf(policy)))
+    return named.filter(({ policy }) => policy && signatures.includes(signatureOfSpec(policy)))
   })
+}
+
+/** Returns what clients asked for of limits that decide. */
+export function withoutCandidates(demands: readonly LimitDemand[]): readonly LimitDemand[] {
+  return demands.filter(({ isCandidate }) => isCandidate === undefined)
 }

@@ -1,5 +1,7 @@
 import { type Store, sharedSettings } from 'headgate'
-import { DEMAND_CODEC, demandKey, withDemands } from '../../src/dashboard/shared/demand-document.js'
+import { withDemands } from '../../src/dashboard/shared/demand/add-demands.js'
+import { DEMAND_CODEC } from '../../src/dashboard/shared/demand/demand-codec.js'
+import { demandKey } from '../../src/dashboard/shared/demand/demand-document.js'
 import { STEP_MS } from '../../src/dashboard/shared/steps.js'
 import type { Documents } from '../../src/stores/documents.js'
 import { sharedTrials } from '../../src/tuning/trial/shared-trials.js'
@@ -23,12 +25,19 @@ async function countedStore(): Promise<Store & { readonly documents: Documents }
   ]
   const demands = asked.map(([identity, peak]) => {
     clients.add(identity)
-    return { identity, peak, wasDenied: true }
+    return { identity, peaks: [peak], seen: 0, wasDenied: true }
   })
   const last = Math.floor(Date.now() / STEP_MS) - 1
   const steps = [last - 250, last].map((step) => ({
     ...{ step, allowed: 0, denied: 0 },
-    demands: [{ limitName: 'api', limit: 3, windowMs: 3_600_000, clients, demands }],
+    demands: [
+      {
+        limitName: 'api',
+        policy: { kind: 'fixed-window', limit: 3, windowMs: 3_600_000 } as const,
+        clients,
+        demands,
+      },
+    ],
   }))
   const text = JSON.stringify({
     headgate: 1,

@@ -1,4 +1,6 @@
-import { DEMAND_CODEC, demandKey, demandsOf } from '../../dashboard/shared/demand-document.js'
+import { DEMAND_CODEC } from '../../dashboard/shared/demand/demand-codec.js'
+import { demandKey } from '../../dashboard/shared/demand/demand-document.js'
+import { demandsOf } from '../../dashboard/shared/demand/read-demands.js'
 import { processesKey, processSlots } from '../../dashboard/shared/process-slots.js'
 import { sharedDocument } from '../../dashboard/shared/shared-document.js'
 import { limitsKey } from '../../pipe/limits-document.js'
@@ -46,7 +48,7 @@ export async function readLimitsInForce(
     const policy = publishedPolicy(baseOf(spec))
     const scoped = readScope(scope)
     if (policy === undefined || scoped === undefined || scoped.isCandidate) return []
-    return [{ name: scoped.limit ?? limiter, limit: policy.limit, windowMs: policy.windowMs }]
+    return [{ name: scoped.limit ?? limiter, limit: policy.limit, policy: spec }]
   })
 }
 

@@ -1,4 +1,5 @@
 import type { LimitDemand } from '../../tuning/client-demand.js'
+import { withoutCandidates } from '../../tuning/demand-in-force.js'
 import type { LimiterHistory, Series } from '../figures/shown.js'
 import type { Group } from '../shared/group.js'
 import { STEP_MS } from '../shared/steps.js'
@@ -45,7 +46,7 @@ export async function readHistories(
 
 /** Reads what the clients of a limiter asked for. */
 export async function readDemands(groups: readonly Group[], name: string): Promise<readonly LimitDemand[]> {
-  return (await historyOf(groups, name)?.demands()) ?? []
+  return withoutCandidates((await historyOf(groups, name)?.demands()) ?? [])
 }
 
 function historyOf(groups: readonly Group[], name: string) {

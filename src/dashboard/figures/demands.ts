@@ -1,4 +1,6 @@
+import { type Curve, IN_FORCE } from '../../tuning/demand-curve.js'
 import { DistinctCounter, type DistinctSample } from '../../util/distinct-sample.js'
+import type { Meter, Metered } from './meters/meter.js'
 
 /** How many clients of all limits of a dashboard are counted, and of one limit: at least, and at most. */
 const MAX_CLIENTS = 50_000
@@ -6,22 +8,33 @@ const MIN_OF_LIMIT = 250
 const MAX_OF_LIMIT = 4000
 /** The share of them that is a sample of all clients, whatever they ask for. */
 const SAMPLE_SHARE = 0.25
+/** Clients of whom more numbers are kept make room for fewer. */
+const USUAL_WIDTH = 16
 
-interface Client {
-  /** The number of the window that `units` are of. */
-  window: number
-  units: number
-  /** The most units in one window, since the demands were taken last. */
-  peak: number
+interface Client extends Metered {
+  /** The most that the limit itself saw in use, in all processes. */
+  seen: number
   wasDenied: boolean
 }
 
-/** What a client asked for in one window, at most. */
+/** What a client asked for, at most. */
 export interface Demand {
   /** As it is in keys. */
   readonly identity: string
-  readonly peak: number
+  /** What it would have used in this process, if nothing had been denied. */
+  readonly peaks: Curve
+  /** What the limit saw in use, in all processes; the units that it denied are added. */
+  readonly seen: number
+  /** Whether the limit denied it. A ban by hand, or one that still lasts, does not count. */
   readonly wasDenied: boolean
+}
+
+/** What a store has decided on a charge. */
+export interface Asked {
+  readonly units: number
+  /** How many units are in use after it, or would be; 0 if that is not known. */
+  readonly used: number
+  readonly isDenied: boolean
 }
 
 /** What the clients of a limit asked for since the demands were taken last. */
@@ -43,61 +56,73 @@ export class DemandBudget {
     this.#limits--
   }
 
-  /** How many clients a limit keeps. */
-  get perLimit(): number {
-    const share = Math.floor(MAX_CLIENTS / Math.max(1, this.#limits))
+  /** How many clients a limit keeps, if it keeps so many numbers of each. */
+  clientsOf(width: number): number {
+    const share = Math.floor(MAX_CLIENTS / Math.max(1, this.#limits) / Math.max(1, width / USUAL_WIDTH))
     return Math.min(MAX_OF_LIMIT, Math.max(MIN_OF_LIMIT, share))
   }
 }
 
 /**
- * Counts what each client of a limit asks for in a window of the limit, allowed or not. If there are too many
- * clients, it keeps those that ask for most, and a sample of all. Windows begin at multiples of their length.
+ * Counts what each client of a limit asks for, allowed or not, in the terms of its policy. If there are too many
+ * clients, it keeps those that ask for most, and a sample of all.
  */
 export class Demands {
-  readonly #windowMs: number
+  readonly #meter: Meter
   readonly #budget: DemandBudget
   #clients = new Map<string, Client>()
   #all: DistinctCounter
+  #isIdle = true
 
-  constructor(windowMs: number, budget: DemandBudget) {
-    this.#windowMs = windowMs
+  constructor(meter: Meter, budget: DemandBudget) {
+    this.#meter = meter
     this.#budget = budget
     budget.join()
     this.#all = this.#emptySample()
   }
 
-  count(nowMs: number, identity: string, units: number, allowed: boolean): void {
-    const window = Math.floor(nowMs / this.#windowMs)
+  count(atMs: number, identity: string, { units, used, isDenied }: Asked): void {
     let client = this.#clients.get(identity)
     if (client === undefined) {
-      client = { window, units: 0, peak: 0, wasDenied: false }
+      client = { state: undefined, peaks: [], seen: 0, wasDenied: false }
       this.#clients.set(identity, client)
       this.#all.add(identity)
-      if (this.#clients.size > 2 * this.#budget.perLimit) this.#keepLargest()
-    } else if (client.window !== window) {
-      client.window = window
-      client.units = 0
+      if (this.#clients.size > 2 * this.#most) this.#keepLargest()
     }
-    client.units += units
-    if (client.units > client.peak) client.peak = client.units
-    if (!allowed) client.wasDenied = true
+    this.#isIdle = false
+    this.#meter.add(client, atMs, units)
+    if (used > client.seen) client.seen = used
+    if (isDenied) client.wasDenied = true
   }
 
-  /** Returns what was asked for since the last call, and begins anew. Counts of windows that last go on. */
+  /** Whether nothing was asked for since the demands were taken last. */
+  get isIdle(): boolean {
+    return this.#isIdle
+  }
+
+  /**
+   * Returns what was asked for since the last call, and begins anew. What is still in use goes on: it counts
+   * together with what other processes are asked for next.
+   */
   take(nowMs: number): TakenDemands {
-    if (this.#clients.size > this.#budget.perLimit) this.#keepLargest()
-    const window = Math.floor(nowMs / this.#windowMs)
-    const demands: Demand[] = []
+    if (this.#clients.size > this.#most) this.#keepLargest()
     const clients = this.#all
     this.#all = this.#emptySample()
-    for (const [identity, client] of this.#clients) {
-      if (client.peak > 0) demands.push({ identity, peak: client.peak, wasDenied: client.wasDenied })
-      if (client.window !== window) this.#clients.delete(identity)
-      client.peak = 0
+    this.#isIdle = true
+    const demands = Array.from(this.#clients, ([identity, client]): Demand => {
+      const { seen, wasDenied } = client
+      const peaks = this.#meter.take(client, nowMs)
+      if (client.state === undefined) this.#clients.delete(identity)
+      else this.#all.add(identity)
+      client.seen = 0
       client.wasDenied = false
-    }
+      return { identity, peaks, seen, wasDenied }
+    })
     return { clients, demands }
+  }
+
+  get #most(): number {
+    return this.#budget.clientsOf(this.#meter.width)
   }
 
   #emptySample(): DistinctCounter {
@@ -105,7 +130,7 @@ export class Demands {
   }
 
   get #sampleSize(): number {
-    return Math.floor(this.#budget.perLimit * SAMPLE_SHARE)
+    return Math.floor(this.#most * SAMPLE_SHARE)
   }
 
   #keepLargest(): void {
@@ -113,8 +138,12 @@ export class Demands {
     const sampled: [string, Client][] = []
     const others: [string, Client][] = []
     for (const entry of this.#clients) (this.#all.samples(entry[0]) ? sampled : others).push(entry)
-    others.sort(([, a], [, b]) => b.peak - a.peak)
-    const kept = Math.max(0, this.#budget.perLimit - sampled.length)
+    others.sort(([, a], [, b]) => peakOf(b) - peakOf(a))
+    const kept = Math.max(0, this.#most - sampled.length)
     this.#clients = new Map([...sampled, ...others.slice(0, kept)])
   }
+}
+
+function peakOf({ peaks }: Client): number {
+  return peaks[IN_FORCE] ?? peaks[0] ?? 0
 }

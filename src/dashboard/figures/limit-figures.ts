@@ -1,7 +1,9 @@
 import type { PartDecision } from '../../limiter/decision.js'
 import type { Inspection } from '../../limiter/inspection.js'
-import { kindOf } from '../../policies/spec.js'
+import type { Policy } from '../../policies/policy.js'
+import { type BaseSpec, baseOf, keyCodeOf, kindOf } from '../../policies/spec.js'
 import { type DemandBudget, Demands, type TakenDemands } from './demands.js'
+import { meterOf } from './meters/meter.js'
 import type { LimitRow } from './report.js'
 import { MINUTE_SLOTS, Traffic } from './traffic.js'
 
@@ -10,13 +12,19 @@ const MAX_LIMITS = 64
 /** The most limits of a limiter whose clients' demands are counted. */
 const MAX_DEMANDS = 8
 
-type LimitNumbers = Pick<PartDecision, 'name' | 'limit' | 'windowMs'> & { readonly isLocal: boolean }
+/** A limit as decisions have it. A quota has its nominal window, whatever the period. */
+interface LimitNumbers extends Pick<PartDecision, 'name' | 'limit' | 'windowMs'> {
+  readonly isLocal: boolean
+  /** Absent if a decision does not say by which policy it was made. */
+  readonly policy: Policy | undefined
+}
 
 /** A limit whose clients' demands are taken. */
 export interface LimitDemands extends TakenDemands {
   readonly limitName: string
-  readonly limit: number
-  readonly windowMs: number
+  /** Set if it is a candidate, which denies nobody. */
+  readonly isCandidate?: true
+  readonly policy: BaseSpec
   /** When the settings brought the limit into force, if they did: the same time in all processes. */
   readonly sinceMs?: number
 }
@@ -47,12 +55,21 @@ export class LimitTable {
     this.#budget = budget
   }
 
-  /** Returns the figures of the limit of a decision's part; `undefined` if there are too many limits. */
-  of(part: PartDecision, isLocal: boolean, nowMs: number): LimitFigures | undefined {
-    const { name, limit, windowMs } = part
+  /**
+   * Returns the figures of the limit of a decision's part, which `policy` decided; `undefined` if there are too
+   * many limits.
+   */
+  of(
+    part: PartDecision,
+    policy: Policy | undefined,
+    isLocal: boolean,
+    nowMs: number,
+  ): LimitFigures | undefined {
+    const { name, limit } = part
+    const { windowMs } = policy ?? part
     const last = this.#last.get(name)
-    if (last?.limit === limit && last.windowMs === windowMs && last.isLocal === isLocal) return last
-    const figures = this.#figuresOf({ name, limit, windowMs, isLocal }, nowMs, part.quotaUnit === undefined)
+    if (last?.policy === policy && last?.limit === limit && last.isLocal === isLocal) return last
+    const figures = this.#figuresOf({ name, limit, windowMs, isLocal, policy }, nowMs)
     if (figures !== undefined) this.#last.set(name, figures)
     return figures
   }
@@ -62,12 +79,12 @@ export class LimitTable {
     const kinds = new Map<string, string>()
     for (const { name, policy } of this.#inspection.limits.values()) {
       const kind = kindOf(policy.spec)
-      const limit = { name, limit: policy.limit, windowMs: policy.windowMs, isLocal: false }
+      const limit = inForceNumbers(name, policy)
       kinds.set(keyOf(limit), kind)
       kinds.set(name, kind) // a share of it, by which the fallback store decides
-      this.#figuresOf(limit, nowMs, !policy.holdsUnits)
+      this.#figuresOf(limit, nowMs)
     }
-    const rows = Array.from(this.#limits, ([key, { traffic, demands, ...limit }]) => ({
+    const rows = Array.from(this.#limits, ([key, { traffic, demands, policy: _policy, ...limit }]) => ({
       ...limit,
       kind: kinds.get(limit.isLocal ? limit.name : key) ?? '',
       windowMs: Number.isFinite(limit.windowMs) ? limit.windowMs : null,
@@ -83,19 +100,18 @@ export class LimitTable {
   takeDemands(nowMs: number): readonly LimitDemands[] {
     const inForce = this.#keysInForce()
     this.#inForce = inForce
-    const current = Array.from(this.#limits).flatMap(
-      ([key, { name: limitName, limit, windowMs, demands }]) => {
-        if (demands === undefined) return []
-        const taken = demands.take(nowMs)
-        const isInForce = inForce.has(key)
-        if (!isInForce && taken.demands.length === 0) {
-          this.#drop(key)
-          return []
-        }
-        const sinceMs = isInForce ? this.#sinceMs.get(limitName) : undefined
-        return [{ limitName, limit, windowMs, ...(sinceMs !== undefined && { sinceMs }), ...taken }]
-      },
-    )
+    const current = Array.from(this.#limits).flatMap(([key, { name: limitName, policy, demands }]) => {
+      if (demands === undefined || policy === undefined) return []
+      const isInForce = inForce.has(key)
+      if (!isInForce && demands.isIdle) {
+        this.#drop(key)
+        return []
+      }
+      const taken = demands.take(nowMs)
+      const sinceMs = isInForce ? this.#sinceMs.get(limitName) : undefined
+      const counted = { limitName, policy: countedSpec(policy), ...(sinceMs !== undefined && { sinceMs }) }
+      return [{ ...counted, ...taken }]
+    })
     return [...this.#takeLeft(nowMs), ...current]
   }
 
@@ -106,10 +122,12 @@ export class LimitTable {
   setSince(sinceMs: ReadonlyMap<string, number>): void {
     const inForce = this.#keysInForce()
     for (const [key, figures] of this.#limits) {
-      const { name: limitName, limit, windowMs, demands } = figures
-      if (demands === undefined || inForce.has(key) || !this.#inForce.has(key)) continue
-      this.#left.push({ limitName, limit, windowMs, sinceMs: this.#sinceMs.get(limitName) ?? 0, demands })
-      figures.demands = new Demands(windowMs, this.#budget)
+      const { name: limitName, policy, demands } = figures
+      if (demands === undefined || policy === undefined || inForce.has(key) || !this.#inForce.has(key))
+        continue
+      const lastMs = this.#sinceMs.get(limitName) ?? 0
+      this.#left.push({ limitName, policy: countedSpec(policy), sinceMs: lastMs, demands })
+      figures.demands = this.#demandsOf(figures)
     }
     this.#inForce = inForce
     this.#sinceMs = sinceMs
@@ -118,16 +136,13 @@ export class LimitTable {
   #takeLeft(nowMs: number): readonly LimitDemands[] {
     return this.#left.splice(0).flatMap(({ demands, ...limit }) => {
       this.#budget.leave()
-      const taken = demands.take(nowMs)
-      return taken.demands.length === 0 ? [] : [{ ...limit, ...taken }]
+      return demands.isIdle ? [] : [{ ...limit, ...demands.take(nowMs) }]
     })
   }
 
   #keysInForce(): ReadonlySet<string> {
     const limits = [...this.#inspection.limits.values()]
-    return new Set(
-      limits.map(({ name, policy: { limit, windowMs } }) => keyOf({ name, limit, windowMs, isLocal: false })),
-    )
+    return new Set(limits.map(({ name, policy }) => keyOf(inForceNumbers(name, policy))))
   }
 
   #drop(key: string): void {
@@ -137,22 +152,23 @@ export class LimitTable {
     if (figures !== undefined && this.#last.get(figures.name) === figures) this.#last.delete(figures.name)
   }
 
-  #figuresOf(limit: LimitNumbers, nowMs: number, timeRestores: boolean): LimitFigures | undefined {
+  #figuresOf(limit: LimitNumbers, nowMs: number): LimitFigures | undefined {
     const key = keyOf(limit)
     const existing = this.#limits.get(key)
     if (existing !== undefined) return existing
-    const windowMs = this.#windowOf(limit)
-    if (windowMs !== limit.windowMs) return this.#figuresOf({ ...limit, windowMs }, nowMs, timeRestores)
     if (this.#limits.size >= MAX_LIMITS) return undefined
-    const hasDemands =
-      timeRestores && Number.isFinite(windowMs) && !limit.isLocal && this.#demandCount() < MAX_DEMANDS
     const figures = {
       ...limit,
       traffic: new Traffic(MINUTE_SLOTS, nowMs),
-      demands: hasDemands ? new Demands(windowMs, this.#budget) : undefined,
+      demands: limit.isLocal || this.#demandCount() >= MAX_DEMANDS ? undefined : this.#demandsOf(limit),
     }
     this.#limits.set(key, figures)
     return figures
+  }
+
+  #demandsOf({ policy }: LimitNumbers): Demands | undefined {
+    const meter = policy && meterOf(policy)
+    return meter && new Demands(meter, this.#budget)
   }
 
   #demandCount(): number {
@@ -160,16 +176,19 @@ export class LimitTable {
     for (const { demands } of this.#limits.values()) if (demands !== undefined) count++
     return count
   }
+}
 
-  /** Returns the window of a limit, the same for all periods of a quota. */
-  #windowOf({ name, windowMs }: LimitNumbers): number {
-    const limits = [...this.#inspection.limits.values()]
-    const quota = limits.find((limit) => limit.name === name && limit.policy.periodAt !== undefined)
-    return quota?.policy.windowMs ?? windowMs
-  }
+function inForceNumbers(name: string, policy: Policy): LimitNumbers {
+  const { limit, windowMs } = policy
+  return { name, limit, windowMs, isLocal: false, policy }
+}
+
+/** Returns the spec of the policy whose demands are counted: of a ban, that of its policy. */
+function countedSpec({ spec }: Policy): BaseSpec {
+  return baseOf(spec) as BaseSpec // no meter for concurrency
 }
 
 /** Returns what tells a limit from others: a policy function may return several of one name. */
-function keyOf({ name, limit, windowMs, isLocal }: LimitNumbers): string {
-  return `${name} ${limit} ${windowMs} ${isLocal}`
+function keyOf({ name, limit, windowMs, isLocal, policy }: LimitNumbers): string {
+  return `${name} ${limit} ${windowMs} ${isLocal} ${policy ? keyCodeOf(policy.spec) : ''}`
 }

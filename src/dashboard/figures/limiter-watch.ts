@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { shownIdentity } from '../../keys/value-identity.js'
-import { chargedParts, type Decision } from '../../limiter/decision.js'
+import { chargedParts, type Decision, receiptOf } from '../../limiter/decision.js'
 import type { Inspection } from '../../limiter/inspection.js'
 import type { AnyLimiter } from '../../limiter/limiter.js'
 import type { SettingsChange } from '../../limiter/settings-document.js'
@@ -9,6 +9,8 @@ import type { StoreMessage } from '../../pipe/store-channel.js'
 import { limitPath } from '../../settings/parts.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import type { LimitInForce } from '../../tuning/demand-in-force.js'
+import { askedOf } from './asked.js'
+import { CandidateDemands } from './candidate-demands.js'
 import { DemandBudget } from './demands.js'
 import { Denials } from './denials.js'
 import { clientKey, DeniedClients, DeniedPool } from './denied-clients.js'
@@ -59,6 +61,7 @@ export class LimiterWatch implements Watched {
   readonly #sinceMs: number
   readonly #traffic: Traffic
   readonly #limits: LimitTable
+  readonly #candidate: CandidateDemands
   readonly #near = new NearClients()
   readonly #denials = new Denials()
   readonly #denied: DeniedClients
@@ -80,9 +83,11 @@ export class LimiterWatch implements Watched {
     this.#sinceMs = now()
     this.#traffic = new Traffic(CHART_SLOTS, this.#sinceMs)
     this.#limits = new LimitTable(inspection, budget)
+    this.#candidate = new CandidateDemands(budget)
     this.#denied = new DeniedClients(pool)
     this.#label = label
     limiter.events.on('decision', this.#count)
+    limiter.events.on('candidate', this.#countCandidate)
     limiter.events.on('storeState', this.#setState)
     if (!isMemoryStore(inspection.store)) subscribe('headgate:store', this.#measure)
   }
@@ -124,15 +129,16 @@ export class LimiterWatch implements Watched {
     return this.#label === undefined ? new Map() : this.#denied.labels()
   }
 
-  /** Takes what clients have asked for since the last call. */
+  /** Takes what clients have asked for since the last call, of the limits in force and of the candidate. */
   takeDemands(): readonly LimitDemands[] {
-    return this.#limits.takeDemands(this.#now())
+    const nowMs = this.#now()
+    return [...this.#limits.takeDemands(nowMs), ...this.#candidate.take(nowMs)]
   }
 
   /** Returns the limits that apply to clients without an override. */
   limitsInForce(): readonly LimitInForce[] {
-    return Array.from(this.inspection.limits.values(), ({ name, policy: { limit, windowMs } }) => {
-      return { name, limit, windowMs }
+    return Array.from(this.inspection.limits.values(), ({ name, policy: { limit, spec } }) => {
+      return { name, limit, policy: spec }
     })
   }
 
@@ -144,6 +150,8 @@ export class LimiterWatch implements Watched {
       return paths.map((path) => [path.slice(start.length), atMs] as const)
     })
     this.#limits.setSince(new Map(sinceMs))
+    const isOfCandidate = ({ parts = [] }: SettingsChange) => parts.some(({ path }) => path === 'candidate')
+    this.#candidate.setSince(changes.find(isOfCandidate)?.atMs)
   }
 
   /** The state of the circuit breakers. */
@@ -166,6 +174,7 @@ export class LimiterWatch implements Watched {
   /** Stops counting. What is counted stays. */
   stop(): void {
     this.limiter.events.off('decision', this.#count)
+    this.limiter.events.off('candidate', this.#countCandidate)
     this.limiter.events.off('storeState', this.#setState)
     unsubscribe('headgate:store', this.#measure)
   }
@@ -176,17 +185,25 @@ export class LimiterWatch implements Watched {
     const isLocal = source === 'local'
     this.#traffic.count(nowMs, allowed, 0)
     this.#outage.count(nowMs, source)
-    const charged = chargedParts(decision)
+    const receipt = receiptOf(decision)
     for (const [i, part] of parts.entries()) {
-      const identity = charged?.[i]?.identity ?? ''
-      const figures = this.#limits.of(part, isLocal, nowMs)
+      const { identity = '', policy } = receipt?.parts[i] ?? {}
+      const figures = this.#limits.of(part, policy, isLocal, nowMs)
       figures?.traffic.count(nowMs, part.allowed, 1 - part.remaining / part.limit)
-      if (part.cost > 0) figures?.demands?.count(nowMs, identity, part.cost, part.allowed)
+      // What another limit denied has not been asked of this one, unless this one denies it also.
+      if (part.cost > 0 && (allowed || !part.allowed))
+        figures?.demands?.count(
+          receipt?.result?.atMs ?? nowMs,
+          identity,
+          askedOf(part, source, receipt?.result?.parts[i]),
+        )
       if (allowed) this.#near.note(nowMs, part, isLocal, () => identity)
     }
     if (source === 'blocked') this.#denials.countBlocked(nowMs)
     else if (!allowed) this.#countDenial(nowMs, decision, subject)
   }
+
+  readonly #countCandidate = (candidate: Decision): void => this.#candidate.count(candidate, this.#now())
 
   #countDenial(nowMs: number, decision: Decision, subject: unknown): void {
     const origin = originOf(subject, this.inspection)

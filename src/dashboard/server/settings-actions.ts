@@ -1,14 +1,13 @@
 import { addressIdentity } from '../../keys/address.js'
-import type { GivenDocument } from '../../limiter/settings-document.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { durationMs } from '../../util/durations.js'
 import { timeout } from '../../util/timeout.js'
-import { editedDocument, readEditable, readParts, saveParts } from '../actions/edit.js'
+import { readEditable, readParts, saveParts } from '../actions/edit.js'
 import { type LimiterInForce, readInForce } from '../actions/in-force.js'
 import { lift } from '../actions/lift.js'
 import { networkNotes, networkWarnings } from '../actions/network-warnings.js'
 import { overrideTargets } from '../actions/overrides.js'
-import { previewOf } from '../actions/preview.js'
+import { previewEdit, previewOverride } from '../actions/preview.js'
 import { proposeRaise } from '../actions/raise.js'
 import { readTargets } from '../actions/targets.js'
 import type { Watched } from '../figures/limiter-watch.js'
@@ -82,19 +81,18 @@ export function settingsActions(
 
   const settings = ({ limiter }: Body) => attempt(() => readEditable(find(limiter)))
 
-  async function preview({ limiter, parts }: Body): Promise<object> {
-    const watched = find(limiter)
+  /** What an edit, or an override of some clients, would have done. */
+  async function preview(body: Body): Promise<object> {
+    const watched = find(body.limiter)
     return attempt(async () => {
-      const document = await editedDocument(watched, readParts(parts))
+      const change =
+        body.targets === undefined
+          ? { parts: readParts(body.parts) }
+          : { targets: readTargets(body.targets), effect: readEffect(body) }
       const demands = await withinPatience(figures.demands(watched.name))
-      const { limits = {}, candidate } = document
-      const previewed = (given: GivenDocument) => previewOf(given, watched.inspection.codeLimits(), demands)
-      return {
-        limits: previewed(document),
-        ...(candidate && {
-          candidate: previewed({ ...document, limits: { ...limits, ...candidate.limits } }),
-        }),
-      }
+      return 'parts' in change
+        ? previewEdit(watched, change.parts, demands)
+        : previewOverride(watched, change.targets, change.effect, demands)
     })
   }
 

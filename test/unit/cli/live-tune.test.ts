@@ -6,7 +6,9 @@ import type { Documents } from 'headgate/store'
 import { connectStore } from '../../../src/cli/keys/connection.js'
 import { isLive, parseLiveArguments } from '../../../src/cli/tune/live-arguments.js'
 import { LimiterWatch } from '../../../src/dashboard/figures/limiter-watch.js'
-import { DEMAND_CODEC, demandKey, withDemands } from '../../../src/dashboard/shared/demand-document.js'
+import { withDemands } from '../../../src/dashboard/shared/demand/add-demands.js'
+import { DEMAND_CODEC } from '../../../src/dashboard/shared/demand/demand-codec.js'
+import { demandKey } from '../../../src/dashboard/shared/demand/demand-document.js'
 import { eventLog } from '../../../src/dashboard/shared/event-log.js'
 import { ProcessWriter } from '../../../src/dashboard/shared/process-document.js'
 import { inspectionOf } from '../../../src/limiter/inspection.js'
@@ -49,9 +51,14 @@ async function count(peaks: Readonly<Record<string, number>>, limiter = 'api'): 
     const clients = new DistinctCounter(1000)
     const demands = Object.entries(own).map(([identity, peak]) => {
       clients.add(identity)
-      return { identity, peak, wasDenied: peak > limit }
+      return { identity, peaks: [peak], seen: 0, wasDenied: peak > limit }
     })
-    return { limitName: limiter, limit, windowMs: 60_000, clients, demands }
+    return {
+      limitName: limiter,
+      policy: { kind: 'fixed-window', limit, windowMs: 60_000 } as const,
+      clients,
+      demands,
+    }
   }
   const demands = [demandsOf(50, { old: 49 }), demandsOf(100, peaks)]
   const steps = [STEP, STEP + 250].map((step) => ({ step, allowed: 0, denied: 0, demands }))

@@ -6,6 +6,7 @@ import { type WatchedLimiter, watchedLimiter } from '../actions/watched.js'
 
 const demand: LimitDemand = {
   limitName: 'api',
+  policy: { kind: 'fixed-window', limit: 3, windowMs: 3_600_000 },
   limit: 3,
   windowMs: 3_600_000,
   fromMs: 0,
@@ -93,6 +94,37 @@ test('settings are read, previewed and saved, and a second operator sees the con
   expect(await send('settings', {})).toMatchObject({ document: { limits: { api: { limit: 9 } } } })
   await send('undo', { change: base, reason }).catch(() => undefined) // omar has changed it since
   expect(await send('settings', {})).toMatchObject({ document: { limits: { api: { limit: 9 } } } })
+})
+
+test('an override is previewed by its targets, and changes nothing', async () => {
+  const send = actions(watchedLimiter())
+  const preview = async (body: object) => (await send('preview', body)).limits as readonly object[]
+  const [first, second] = ['203.0.113.1', '203.0.113.2'].map((identity) => ({ storedIdentity: identity }))
+  const newly = [{ identity: '203.0.113.2', peak: 2 }]
+  const noLonger = [{ identity: '203.0.113.1', peak: 9 }]
+  expect([
+    ...(await preview({ targets: [first, second], effect: 'block' })),
+    ...(await preview({ targets: [{ network: '203.0.113.0/24' }], effect: 'block' })),
+    ...(await preview({ targets: [first], effect: 'exempt' })),
+    ...(await preview({ targets: [first], effect: 'raise', limits: { api: { limit: 9 } } })),
+    ...(await preview({ targets: [first], effect: 'raise', limits: { api: { limit: 8 } } })),
+  ]).toMatchObject([
+    { newlyDenied: newly, noLongerDenied: [], wouldDeny: 2 },
+    { newlyDenied: newly, noLongerDenied: [], wouldDeny: 2 },
+    { newlyDenied: [], noLongerDenied: noLonger, wouldDeny: 0 },
+    { newlyDenied: [], noLongerDenied: noLonger, wouldDeny: 0 },
+    { newlyDenied: [], noLongerDenied: [], wouldDeny: 1 },
+  ])
+  expect(await send('settings', {})).toMatchObject({ base: null, changes: [] })
+  const wrong = [
+    { targets: [], effect: 'block' },
+    { targets: [first], effect: 'praise' },
+    { targets: [{ network: 'x' }], effect: 'block' },
+    { parts: [{ path: 'limits.api', value: { window: 'soon' } }] },
+    {},
+  ]
+  const failures = await Promise.all(wrong.map((body) => failure(send('preview', body))))
+  expect(failures.map(({ status }) => status)).toEqual(wrong.map(() => 400))
 })
 
 test('parts are removed with null, and overrides are added by their target', async () => {

@@ -1,9 +1,8 @@
-import {
-  DEMAND_CODEC,
-  demandsOf,
-  type LimiterDemands,
-  withDemands,
-} from '../../../../src/dashboard/shared/demand-document.js'
+import { withDemands } from '../../../../src/dashboard/shared/demand/add-demands.js'
+import { DEMAND_CODEC } from '../../../../src/dashboard/shared/demand/demand-codec.js'
+import type { LimiterDemands } from '../../../../src/dashboard/shared/demand/demand-document.js'
+import { demandsOf } from '../../../../src/dashboard/shared/demand/read-demands.js'
+import { MAX_TEXT } from '../../../../src/dashboard/shared/shared-document.js'
 import type { FinishedStep } from '../../../../src/dashboard/shared/steps.js'
 import { DistinctCounter } from '../../../../src/util/distinct-sample.js'
 
@@ -11,7 +10,9 @@ import { DistinctCounter } from '../../../../src/util/distinct-sample.js'
 const START = 144 * 41_434
 const HALF_DAY = 144
 
-type Asked = Readonly<Record<string, number>>
+type Asked = Readonly<Record<string, number | readonly number[]>>
+
+const fixed = (limit: number) => ({ policy: { kind: 'fixed-window', limit, windowMs: 60_000 } as const })
 
 function finished(
   step: number,
@@ -22,13 +23,13 @@ function finished(
   const clients = new DistinctCounter(1000)
   const demands = Object.entries(asked).map(([identity, peak]) => {
     clients.add(identity)
-    return { identity, peak, wasDenied: denied.includes(identity) }
+    return { identity, peaks: [peak].flat(), seen: 0, wasDenied: denied.includes(identity) }
   })
   return {
     step,
     allowed: 0,
     denied: 0,
-    demands: [{ limitName: 'api', limit: 10, windowMs: 60_000, clients, demands, ...own }],
+    demands: [{ limitName: 'api', ...fixed(10), clients, demands, ...own }],
   }
 }
 
@@ -103,7 +104,7 @@ test('of many clients, the 100 largest are kept, and a sample that stands for al
 test('limits are told apart by their numbers, and eight are kept', () => {
   let demands: LimiterDemands | undefined
   for (let limit = 1; limit <= 12; limit++)
-    demands = withDemands(demands, 'one', [finished(START + limit, { ada: limit }, { limit })]) ?? demands
+    demands = withDemands(demands, 'one', [finished(START + limit, { ada: limit }, fixed(limit))]) ?? demands
   expect(demandsOf(demands as LimiterDemands).map(({ limit }) => limit)).toEqual([12, 11, 10, 9, 8, 7, 6, 5])
 })
 
@@ -157,7 +158,13 @@ test('demands survive JSON, and what is wrong in them is left out', () => {
   expect(demandsOf(read)).toEqual(demandsOf(demands))
   const [limit] = json.limits
   const [period] = limit.periods
-  const wrong = [null, { ...limit, limitName: 7 }, { ...limit, windowMs: -1 }, { ...limit, periods: 'x' }]
+  const wrong = [
+    null,
+    { ...limit, limitName: 7 },
+    { ...limit, policy: { ...limit.policy, windowMs: -1 } },
+    { ...limit, policy: 'x' },
+    { ...limit, periods: 'x' },
+  ]
   expect(demandsOf(DEMAND_CODEC.decode({ ...json, limits: [limit, ...wrong] }) as LimiterDemands)).toEqual(
     demandsOf(demands),
   )
@@ -168,4 +175,61 @@ test('demands survive JSON, and what is wrong in them is left out', () => {
   }
   expect(demandsOf(DEMAND_CODEC.decode(withWrong) as LimiterDemands)).toEqual(demandsOf(demands))
   expect(DEMAND_CODEC.decode({})).toBeUndefined()
+})
+
+test('a bucket has a curve, which is convex and short, and processes divide the refill', () => {
+  const bucket = { policy: { kind: 'token-bucket', capacity: 10, intervalMs: 6000 } as const }
+  const curve = [90, 40, 25, 12, 5, 5, 5]
+  let demands = withDemands(undefined, 'one', [finished(START, { ada: curve }, bucket)])
+  expect(JSON.stringify(DEMAND_CODEC.encode(demands as LimiterDemands))).toContain(
+    `["ada",[90,40,25,12,5],0,${START}]`,
+  )
+  demands = withDemands(demands, 'two', [finished(START, { ada: curve }, bucket)])
+  const read = DEMAND_CODEC.decode(JSON.parse(JSON.stringify(DEMAND_CODEC.encode(demands as LimiterDemands))))
+  const [limit] = demandsOf(read as LimiterDemands)
+  // Two that see the same have twice as much in use at half of the refill each. Below that, it is not known.
+  const together = [Number.POSITIVE_INFINITY, 147, 80, 50, 24, 10, 10]
+  expect([limit?.limit, limit?.windowMs, limit?.demands[0]?.peaks]).toEqual([10, 60_000, together])
+})
+
+test('what the limit has seen in all processes is not added up', () => {
+  const seen = (step: number, used: number) => {
+    const made = finished(step, { ada: 3 })
+    const demands = made.demands.map((each) => ({
+      ...each,
+      demands: each.demands.map((demand) => ({ ...demand, seen: used })),
+    }))
+    return { ...made, demands }
+  }
+  const demands = withDemands(undefined, 'one', [seen(START, 70)])
+  expect(peaks(withDemands(demands, 'two', [seen(START, 71)]))).toEqual({ ada: 71 })
+})
+
+test('a candidate is counted apart from a limit in force with the same numbers', () => {
+  const demands = withDemands(undefined, 'one', [
+    finished(START, { ada: 3 }),
+    finished(START + 1, { ada: 30 }, { isCandidate: true }, ['ada']),
+  ]) as LimiterDemands
+  const read = DEMAND_CODEC.decode(JSON.parse(JSON.stringify(DEMAND_CODEC.encode(demands))))
+  expect(demandsOf(read as LimiterDemands)).toMatchObject([
+    { isCandidate: true, demands: [{ peak: 30, wasDenied: true }] },
+    { demands: [{ peak: 3, wasDenied: false }] },
+  ])
+})
+
+test('eight buckets with many clients in two periods fit into a document', () => {
+  let demands: LimiterDemands | undefined
+  for (const step of [START, START + HALF_DAY])
+    for (let limit = 1; limit <= 8; limit++) {
+      const asked = Array.from({ length: 1200 }, (_, i) => [
+        `${String(i).padStart(22, 'x')}`,
+        [9000 + i, 8000 + i, 7000 + i, 6000 + i, 5000 + i, 4000 + i, 3000 + i],
+      ])
+      const policy = { kind: 'token-bucket', capacity: limit, intervalMs: 6000 }
+      const made = [finished(step, Object.fromEntries(asked), { policy })]
+      demands = withDemands(demands, `${limit}`, made) ?? demands
+    }
+  const text = JSON.stringify({ headgate: 1, ...DEMAND_CODEC.encode(demands as LimiterDemands) })
+  expect(demandsOf(demands as LimiterDemands)).toHaveLength(8)
+  expect(text.length).toBeLessThan(MAX_TEXT)
 })

@@ -34,7 +34,7 @@ const shown = (queue: StepQueue, isLast = false) =>
       step - START_MS / STEP_MS,
       allowed,
       denied,
-      demands.flatMap((limit) => limit.demands.map(({ peak }) => peak)),
+      demands.flatMap((limit) => limit.demands.flatMap(({ peaks }) => peaks)),
     ])
 
 test('a step is taken once it is over, with what clients asked for in it', async () => {
@@ -48,7 +48,7 @@ test('a step is taken once it is over, with what clients asked for in it', async
   nowMs += STEP_MS
   expect(shown(queue)).toEqual([
     [0, 2, 1, [4]],
-    [1, 0, 1, []],
+    [1, 0, 1, [4]],
   ])
 })
 
@@ -60,7 +60,7 @@ test('steps stay until they are in the history', async () => {
   nowMs += STEP_MS
   expect(shown(queue)).toHaveLength(2)
   queue.added(first)
-  expect(shown(queue)).toEqual([[1, 0, 0, []]])
+  expect(shown(queue)).toEqual([[1, 0, 0, [1]]])
 })
 
 test('a day of steps waits, and the demands of three of them', async () => {

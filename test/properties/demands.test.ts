@@ -1,0 +1,3 @@
+import { testDemands } from './demand-properties.js'
+
+testDemands(10)
