@@ -16,7 +16,9 @@ export function trialText(trial: Trial, given: string, nowMs: number): string {
     row('limiter', printable(limiter)),
     row('limit', `${count(limit)} for ${printable(limitName)}`),
     row('state', stateText(trial, nowMs)),
-    ...(watched === undefined ? [] : [row('would deny', figuresText(watched))]),
+    ...(watched === undefined
+      ? []
+      : [row('would deny', `${figuresText(watched)}${watched.from === 'demands' ? ' (estimated)' : ''}`)]),
     ...(guarded === undefined ? [] : [row('denies', `${figuresText(guarded)}, of those in good standing`)]),
     ...(problem === undefined ? [] : [row('problem', printable(problem))]),
   ]

@@ -77,9 +77,12 @@ export function trialsOf(group: Group, now: () => number): Trials {
 
   async function advance({ watch, trials, key }: TrialLimiter): Promise<void> {
     const demands = (await group.histories.get(watch.name)?.demands()) ?? []
-    const { limitName } = (await trials.read(nameOf(watch))) ?? {}
+    const { limitName, limit } = (await trials.read(nameOf(watch))) ?? {}
     const demand = demandsInForce(demands, watch.limitsInForce()).find((each) => each.limitName === limitName)
-    const { trial } = await trials.advance(nameOf(watch), demand)
+    const candidate = demands.find(
+      (each) => each.isCandidate && each.limitName === limitName && each.limit === limit,
+    )
+    const { trial } = await trials.advance(nameOf(watch), demand, candidate)
     note(key, trial)
   }
 

@@ -1,6 +1,7 @@
 import type { SettingsDocument } from '../../limiter/settings-document.js'
 import type { SharedSettings } from '../../settings/shared-settings.js'
-import type { DuePhase, Trial } from './trial.js'
+import { shareOf } from './standing.js'
+import type { DuePhase, Trial, TrialFigures, TrialOutcome } from './trial.js'
 import { changeDue } from './trial-settings.js'
 
 /** The settings were changed, somebody else has changed the same part, or the limiter cannot have the limit. */
@@ -17,6 +18,50 @@ const WHAT: Readonly<Record<DuePhase, string>> = {
   stopping: 'is no longer tried',
 }
 
+/** Who the settings' history says has made the changes that a trial makes by itself. */
+const ITSELF = 'tune'
+
+/** Returns who makes the change that is due, and why: an operator, or the trial itself. */
+function authorOf({
+  limit,
+  limitName,
+  id,
+  origin,
+  phase,
+  outcome,
+  standing,
+  guarded,
+  maxHarmedShare,
+}: Trial) {
+  const what = `${limit} for ${limitName} ${WHAT[phase as DuePhase]}`
+  const isAsked = outcome === undefined || outcome === 'stopped'
+  if (isAsked) return { by: origin.by, reason: `tune: ${what} (trial ${id})` }
+  const rose = standing && guarded && `rose from ${percentOf(standing)} to ${percentOf(guarded)}`
+  const why =
+    outcome === 'reverted' && rose !== undefined
+      ? `the share of denied clients in good standing ${rose}, by more than ${percentText(maxHarmedShare)}`
+      : WHY[outcome]
+  return { by: ITSELF, reason: `tune: ${what}, because ${why} (trial ${id})` }
+}
+
+const WHY: Readonly<Record<TrialOutcome, string>> = {
+  kept: 'it stays',
+  reverted: 'it denies too many clients in good standing',
+  stopped: 'it was stopped',
+  overridden: 'its settings were changed',
+  expired: 'no figures or no approval came in time',
+  refused: 'the settings do not accept it',
+}
+
+function percentOf(figures: TrialFigures): string {
+  return percentText(shareOf(figures))
+}
+
+/** Returns a share as `0 %`, `0.3 %` or `12 %`. */
+function percentText(share: number): string {
+  return `${Number((100 * share).toPrecision(2))} %`
+}
+
 /** Thrown by an edit if the part that the trial would change has been changed by somebody else. */
 class Overridden extends Error {}
 
@@ -26,10 +71,9 @@ class Overridden extends Error {}
  * cannot be changed back.
  */
 export async function makeChange(settings: SharedSettings, trial: Trial): Promise<Made> {
-  const { limiter, limit, limitName, id, origin, phase } = trial
-  const reason = `tune: ${limit} for ${limitName} ${WHAT[phase as DuePhase]} (trial ${id})`
+  const { limiter, id, phase } = trial
   try {
-    await settings.change(limiter, edit, { by: origin.by, reason, id: `${id}-${phase}` })
+    await settings.change(limiter, edit, { ...authorOf(trial), id: `${id}-${phase}` })
     return { made: 'made' }
   } catch (error) {
     if (error instanceof Overridden) return { made: 'overridden' }

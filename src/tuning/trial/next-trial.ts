@@ -20,6 +20,8 @@ export interface TrialInput {
    * its promotion, afterwards. Absent if that is not known.
    */
   readonly demand?: LimitDemand
+  /** What the candidate decided while it ran; absent if that is not known. */
+  readonly candidate?: LimitDemand
 }
 
 /**
@@ -87,10 +89,14 @@ function stop(trial: Trial, outcome: TrialOutcome, nowMs: number, origin?: Trial
   return step({ ...trial, outcome }, 'stopping', nowMs, origin)
 }
 
-function watched(trial: Trial, { nowMs, demand }: TrialInput): Trial | undefined {
+function watched(trial: Trial, { nowMs, demand, candidate }: TrialInput): Trial | undefined {
   const endMs = endOf(trial, trial.watchMs)
   if (nowMs >= endMs && demand !== undefined && demand.toMs >= endMs) {
-    const figures = { watched: watchedFigures(demand, trial), standing: standingBefore(demand, trial) }
+    const decided = candidate !== undefined && candidate.toMs > trial.phaseSinceMs ? candidate : undefined
+    const figures = {
+      watched: watchedFigures(demand, decided, trial),
+      standing: standingBefore(demand, trial),
+    }
     return step({ ...trial, ...figures }, 'ready', nowMs)
   }
   return nowMs >= endMs + PATIENCE_MS ? stop(trial, 'expired', nowMs) : undefined

@@ -6,7 +6,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js'
 import { wholeNumber, wrongOption } from '../../util/validate.js'
 import type { LimitDemand } from '../client-demand.js'
 import { makeChange } from './make-change.js'
-import { afterChange, approve, cancel, nextTrial, withoutChange } from './next-trial.js'
+import { afterChange, approve, cancel, nextTrial, type TrialInput, withoutChange } from './next-trial.js'
 import { step } from './step.js'
 import { isDue, type Trial, type TrialEvent, type TrialOrigin, type TrialPlan } from './trial.js'
 import { trialDocument, trialKey } from './trial-document.js'
@@ -37,9 +37,13 @@ export interface SharedTrials {
   /**
    * Takes the steps that are due, if any. Any process may call this at any time. `demand` is what clients
    * demanded of the limit in force, by all processes: after the promotion, of the limit on trial since then.
+   * `candidate` is what the limit on trial decided as a candidate.
    */
-  advance(limiter: string, demand?: LimitDemand): Promise<Advanced>
+  advance(limiter: string, demand?: LimitDemand, candidate?: LimitDemand): Promise<Advanced>
 }
+
+/** What all processes have counted of the limit in force, and of the candidate. */
+type Seen = Pick<TrialInput, 'demand' | 'candidate'>
 
 /** Returns a trial after the step that an operator asks for. Throws a `TypeError` if it cannot be taken. */
 type TakeStep = (trial: Trial | undefined) => MaybePromise<Trial | undefined>
@@ -65,7 +69,7 @@ export function sharedTrials(
   const documentOf = (limiter: string) => trialDocument(store, trialKey(prefix, limiter))
 
   /** Takes the steps that are due, then the one that `ask` returns, and those that follow from it. */
-  async function takeSteps(limiter: string, demand?: LimitDemand, ask?: TakeStep): Promise<Advanced> {
+  async function takeSteps(limiter: string, seen: Seen = {}, ask?: TakeStep): Promise<Advanced> {
     const document = documentOf(limiter)
     const events: TrialEvent[] = []
     let [trial, asked]: [Trial | undefined, TakeStep | undefined] = [undefined, ask]
@@ -73,7 +77,7 @@ export function sharedTrials(
       for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
         const { trial: before, version } = await document.read()
         trial = before
-        const due = await dueStep(before, demand)
+        const due = await dueStep(before, seen)
         const after = due ?? (await asked?.(before))
         if (after === undefined) break
         if (!(await document.write(after, version))) continue
@@ -88,7 +92,7 @@ export function sharedTrials(
   }
 
   /** Returns the next step that nobody has to ask for. */
-  async function dueStep(trial: Trial | undefined, demand?: LimitDemand): Promise<Trial | undefined> {
+  async function dueStep(trial: Trial | undefined, seen: Seen): Promise<Trial | undefined> {
     if (trial === undefined || trial.phase === 'ended') return undefined
     const { phase } = trial
     if (isDue(phase)) {
@@ -99,7 +103,7 @@ export function sharedTrials(
     return nextTrial(trial, {
       nowMs: now(),
       document: await settings.read(trial.limiter),
-      ...(demand && { demand }),
+      ...seen,
     })
   }
 
@@ -111,7 +115,8 @@ export function sharedTrials(
 
   return {
     read: async (limiter) => (await documentOf(limiter).read()).trial,
-    advance: async (limiter, demand) => takeSteps(limiter, demand),
+    advance: async (limiter, demand, candidate) =>
+      takeSteps(limiter, { ...(demand && { demand }), ...(candidate && { candidate }) }),
     start: async (plan, origin) =>
       takeAsked(plan.limiter, origin, async (trial) => {
         checkPlan(plan)

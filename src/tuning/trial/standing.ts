@@ -8,9 +8,23 @@ const MAX_IDENTITIES = 50
 /** How many clients are remembered as in good standing: those nearest to the limit, which it would deny first. */
 const MAX_KNOWN = 200
 
-/** Returns what a candidate would have done, from what clients demanded while it ran. */
-export function watchedFigures({ demands, clients }: LimitDemand, { limit }: TrialPlan): TrialFigures {
-  return figuresOf(clients, newlyDeniedBy(sortByPeak(demands), limit))
+/**
+ * Returns whom a candidate newly denied while it ran: by its own decisions in all processes if those are known,
+ * and otherwise as estimated from what clients demanded.
+ */
+export function watchedFigures(
+  demand: LimitDemand,
+  candidate: LimitDemand | undefined,
+  { limit }: TrialPlan,
+): TrialFigures {
+  const inForce = sortByPeak(demand.demands)
+  if (candidate === undefined)
+    return { ...figuresOf(demand.clients, newlyDeniedBy(inForce, limit)), from: 'demands' }
+  const deniedBefore = new Set(inForce.filter(({ wasDenied }) => wasDenied).map(({ identity }) => identity))
+  const denied = sortByPeak(candidate.demands).filter(
+    ({ identity, wasDenied }) => wasDenied && !deniedBefore.has(identity),
+  )
+  return { ...figuresOf(candidate.clients, denied), from: 'decisions' }
 }
 
 /** Returns who is in good standing before a promotion, and how many of them are denied even so. */
@@ -64,6 +78,7 @@ function figuresOf(clients: number, denied: readonly ClientDemand[]): TrialFigur
   }
 }
 
-function shareOf({ clients, denied }: TrialFigures): number {
+/** Returns the share of clients that are denied. */
+export function shareOf({ clients, denied }: TrialFigures): number {
   return clients === 0 ? 0 : denied / clients
 }

@@ -22,7 +22,7 @@ function textOf(trial: Trial, phase: TrialPhase): string {
   const texts: Readonly<Record<TrialPhase, string>> = {
     starting: `a trial of ${what} begins`,
     watching: `${what} runs as a candidate for ${durationText(watchMs)}`,
-    ready: `${what} would newly deny ${sharedText(watched)}, and waits for an approval`,
+    ready: `${what} would newly deny ${sharedText(watched)}${watched?.from === 'demands' ? ' (estimated)' : ''}, and waits for an approval`,
     promoting: `${what} was approved`,
     guarding: `${what} is in force, and is reverted if it denies too many within ${durationText(guardMs)}`,
     reverting: `${what} is reverted, because ${becauseOf(trial)}`,

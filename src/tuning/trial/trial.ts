@@ -44,6 +44,8 @@ export interface TrialFigures {
   readonly denied: number
   /** The identities of some of them, those with the largest peaks first. */
   readonly identities: readonly string[]
+  /** Whether a candidate's own decisions were counted, or are estimated from what clients demanded. */
+  readonly from?: 'decisions' | 'demands'
 }
 
 /** Clients in good standing, and how many of them are denied. */

@@ -43,7 +43,7 @@ test('a trial runs as a candidate, waits for an approval, is guarded, and stays'
   expect(phaseOf(await trials.advance('api'))).toEqual(['watching', undefined]) // there are no figures
   const ready = await trials.advance('api', demandSince(START_MS, world.nowMs))
   expect(textsOf(ready)).toEqual([
-    'the limit of 60 for api would newly deny 99 of 401 clients, and waits for an approval',
+    'the limit of 60 for api would newly deny 99 of 401 clients (estimated), and waits for an approval',
   ])
   expect(await settings.read('api')).toMatchObject({ candidate: { limits: { api: { limit: 60 } } } })
 
@@ -230,10 +230,13 @@ test('of many processes that advance at once, one takes each step, and the setti
     ...['starting', 'watching', 'ready', 'promoting', 'guarding', 'reverting', 'ended'],
   ])
   const changes = (await first?.settings.changes('api')) ?? []
-  expect(changes.map(({ reason }) => reason.replace(/ \(.*/, ''))).toEqual([
-    'tune: 60 for api is reverted',
-    'tune: 60 for api is promoted',
-    'tune: 60 for api runs as a candidate',
+  expect(changes.map(({ by, reason }) => [by, reason.replace(/ \(.*/, '')])).toEqual([
+    [
+      'tune',
+      'tune: 60 for api is reverted, because the share of denied clients in good standing rose from 0 % to 25 %, by more than 1 %',
+    ],
+    ['ada', 'tune: 60 for api is promoted'],
+    ['ada', 'tune: 60 for api runs as a candidate'],
   ])
 })
 

@@ -22,13 +22,27 @@ test('clients that were set apart before, or would be now, are not in good stand
   })
 })
 
-test('a candidate newly denies those above its limit that the limit in force did not deny', () => {
+describe('a candidate newly denies', () => {
   const demand = demandOf([
     ...between(100, 1, 60),
     ...clients([61, 70]),
     ...clients([90], { wasDenied: true }),
   ])
-  expect(watchedFigures(demand, PLAN)).toEqual({ clients: 103, denied: 2, identities: ['1-70', '0-61'] })
+
+  test('those that it denied itself, and the limit in force did not', () => {
+    const decided = demandOf([
+      ...clients([65], { identity: '0-61', wasDenied: true }),
+      ...clients([70, 20]),
+      ...clients([90], { wasDenied: true }),
+    ])
+    const figures = watchedFigures(demand, decided, PLAN)
+    expect(figures).toEqual({ clients: 4, denied: 1, identities: ['0-61'], from: 'decisions' })
+  })
+
+  test('as an estimate if its decisions are not known, those above its limit', () => {
+    const figures = watchedFigures(demand, undefined, PLAN)
+    expect(figures).toEqual({ clients: 103, denied: 2, identities: ['1-70', '0-61'], from: 'demands' })
+  })
 })
 
 test('settings are the same whatever the order of their fields', () => {
