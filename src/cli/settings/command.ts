@@ -5,9 +5,10 @@ import { InputError, PartialOutputError } from '../failures.js'
 import { jsonText } from '../output.js'
 import { parseSettingsArguments, type SettingsRequest } from './arguments.js'
 import { type OpenStore, openStore } from './open-store.js'
+import { previewChange } from './preview.js'
 import { readLimits, readSettings, unknownLimitsIn } from './read.js'
 import { changedText, conflictText, historyText, showText } from './report-text.js'
-import { makeChange } from './write.js'
+import { type MadeChange, makeChange } from './write.js'
 
 /** Runs `headgate settings`. Returns what it prints. */
 export async function settingsCommand(args: readonly string[]): Promise<string> {
@@ -44,11 +45,25 @@ async function history({ store }: OpenStore, { limiter, prefix, json }: Settings
 }
 
 async function change(opened: OpenStore, request: SettingsRequest): Promise<string> {
-  const made = await makeChange(opened.store, request)
-  const unknownLimits = unknownLimitsIn(made, await readLimits(opened, request))
   const { limiter, isDryRun, json } = request
-  if (json) return jsonText({ limiter, dryRun: isDryRun, change: made ?? null, unknownLimits })
-  return changedText(request, made, unknownLimits)
+  const made = await makeChange(opened.store, request)
+  const unknownLimits = unknownLimitsIn(made?.change, await readLimits(opened, request))
+  const preview = isDryRun && made !== undefined ? await previewOfTry(opened, request, made) : undefined
+  if (!json) return changedText(request, made?.change, unknownLimits, preview)
+  return jsonText({
+    limiter,
+    dryRun: isDryRun,
+    change: made?.change ?? null,
+    unknownLimits,
+    ...(preview && { preview }),
+  })
+}
+
+/** Previews a change that was tried on a copy. */
+async function previewOfTry(opened: OpenStore, request: SettingsRequest, { document }: MadeChange) {
+  const { prefix, limiter } = request
+  const before = await sharedSettings(opened.store, { prefix }).read(limiter)
+  return previewChange(opened, request, before, document)
 }
 
 const ACTIONS: Readonly<Record<SettingsRequest['action'], Run>> = {

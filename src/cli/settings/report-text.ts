@@ -9,6 +9,8 @@ import type { PartInForce } from '../../settings/in-force.js'
 import { isObject } from '../../util/values.js'
 import { count, isoTime, printable, timeText } from '../output.js'
 import type { SettingsRequest } from './arguments.js'
+import type { ChangePreview } from './preview.js'
+import { previewLines } from './preview-text.js'
 import type { LimitInForce } from './read.js'
 
 const ID_LENGTH = 8
@@ -60,6 +62,7 @@ export function changedText(
   { isDryRun, limiter }: SettingsRequest,
   change: SettingsChange | undefined,
   unknownLimits: readonly string[],
+  preview?: ChangePreview,
 ): string {
   if (change === undefined) return 'nothing to change\n'
   const undo = `to undo it: headgate settings undo ${limiter} ${shortId(change.id)} --reason <text>`
@@ -67,7 +70,8 @@ export function changedText(
   const notes = unknownLimits.map((name) => {
     return `note: ${limiter} has published no limit ${printable(name)}: headgate settings show ${limiter} lists its limits`
   })
-  return `${[...partLines(change), ...notes, end].join('\n')}\n`
+  const previewed = preview === undefined ? [] : previewLines(preview)
+  return `${[...partLines(change), ...notes, ...previewed, end].join('\n')}\n`
 }
 
 /** Returns the difference of each part that two operators have changed. */

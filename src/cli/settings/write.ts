@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SettingsChange } from '../../limiter/settings-document.js'
+import type { SettingsChange, SettingsDocument } from '../../limiter/settings-document.js'
 import { settingsKey, sharedSettings } from '../../settings/shared-settings.js'
 import type { Store } from '../../stores/store.js'
 import { isSameJson } from '../../util/same-json.js'
@@ -10,14 +10,17 @@ import { fullId, type MakeChange, Unchanged } from './make-change.js'
 import { copyInMemory } from './open-store.js'
 import { readEdit } from './whole-document.js'
 
+/** A change, and the document after it. */
+export interface MadeChange {
+  readonly change: SettingsChange
+  readonly document: SettingsDocument
+}
+
 /**
  * Makes the change that a command line asks for, or tries it on a copy in memory. Resolves with the change;
  * `undefined` if there was nothing to change.
  */
-export async function makeChange(
-  store: Store,
-  request: SettingsRequest,
-): Promise<SettingsChange | undefined> {
+export async function makeChange(store: Store, request: SettingsRequest): Promise<MadeChange | undefined> {
   const { limiter, prefix, by, reason, base, isDryRun } = request
   const make = await readChange(request)
   const target = isDryRun ? await copyInMemory(store, settingsKey(prefix, limiter)) : store
@@ -30,8 +33,8 @@ export async function makeChange(
     if (error instanceof Unchanged) return undefined
     throw error
   }
-  const changes = await settings.changes(limiter)
-  return changes.find((change) => change.id === id) ?? { id, by, reason, atMs: Date.now() }
+  const { document, changes } = await settings.readWithChanges(limiter)
+  return { change: changes.find((each) => each.id === id) ?? { id, by, reason, atMs: Date.now() }, document }
 }
 
 /** Reads what a command line wants to change. Rejects with a `UsageError` or an `InputError`. */

@@ -5,6 +5,12 @@ import { memoryStore, type Store, StoreError, sharedSettings } from 'headgate'
 import type { Documents } from 'headgate/store'
 import { connectStore } from '../../../src/cli/keys/connection.js'
 import { SETTINGS_HELP } from '../../../src/cli/settings/help.js'
+import { withDemands } from '../../../src/dashboard/shared/demand/add-demands.js'
+import { DEMAND_CODEC } from '../../../src/dashboard/shared/demand/demand-codec.js'
+import { demandKey } from '../../../src/dashboard/shared/demand/demand-document.js'
+import { STEP_MS } from '../../../src/dashboard/shared/steps.js'
+import { valueHash } from '../../../src/keys/value-identity.js'
+import { DistinctCounter } from '../../../src/util/distinct-sample.js'
 import { failureOf, mustRun, run } from './run-command.js'
 
 jest.mock('../../../src/cli/keys/connection.js')
@@ -133,10 +139,10 @@ describe('a change', () => {
     await change('set', 'api', 'limit=5')
     const id = await lastId()
     expect(await settings('set', 'api', 'limit=9', '--dry-run')).toBe(
-      '  limits.api  {"limit":5} -> {"limit":9}\ndry run: nothing was changed\n',
+      '  limits.api  {"limit":5} -> {"limit":9}\npreview: no process has published its limits yet\ndry run: nothing was changed\n',
     )
     expect(await settings('undo', 'api', id, '--dry-run')).toBe(
-      '  limits.api  {"limit":5} -> none\ndry run: nothing was changed\n',
+      '  limits.api  {"limit":5} -> none\npreview: no process has published its limits yet\ndry run: nothing was changed\n',
     )
     expect(await failure('set', 'api', 'limit=0', '--dry-run')).toEqual([
       1,
@@ -431,8 +437,107 @@ async function publish(limit: number): Promise<void> {
   await store.documents?.replace('hg:limits:api', text, undefined)
 }
 
+/** Counts clients of the limit `api`, as processes with a dashboard do, by their identities in keys. */
+async function countClients(limit: number, peaks: Readonly<Record<string, number>>): Promise<void> {
+  const clients = new DistinctCounter(1000)
+  const demands = Object.entries(peaks).map(([name, peak]) => {
+    const identity = hash(name)
+    clients.add(identity)
+    return { identity, peaks: [peak], seen: 0, wasDenied: peak > limit }
+  })
+  const policy = { kind: 'fixed-window', limit, windowMs: 60_000 } as const
+  const step = Math.floor(Date.UTC(2026, 8, 21) / STEP_MS)
+  const steps = [step, step + 250].map((each) => ({
+    ...{ step: each, allowed: 0, denied: 0 },
+    demands: [{ limitName: 'api', policy, clients, demands }],
+  }))
+  const encoded = DEMAND_CODEC.encode(withDemands(undefined, 'one', steps) as never)
+  await store.documents?.replace(
+    demandKey('hg', 'api'),
+    JSON.stringify({ headgate: 1, ...encoded }),
+    undefined,
+  )
+}
+
+const hash = valueHash(undefined)
+const usualClients = () => Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`user:${i}`, 12]))
+
+describe('the preview of --dry-run', () => {
+  const tryIt = async (...args: readonly string[]) => {
+    const text = await settings(...args, '--dry-run')
+    return text.split('\n').filter((line) => !/^ {2}(limits|candidate|overrides)|^dry run|^$/.test(line))
+  }
+  const span = 'from 2026-09-21 00:00:00Z to 2026-09-21 20:55:00Z'
+
+  beforeEach(async () => {
+    await publish(200)
+    await countClients(200, { ...usualClients(), scraper: 900, busy: 150 })
+  })
+
+  test('says whom a limit would have denied, and whom no longer', async () => {
+    expect([
+      await tryIt('set', 'api', 'limit=100'),
+      await tryIt('set', 'api', 'limit=1000'),
+      await tryIt('candidate', 'api', 'limit=10'),
+    ]).toEqual([
+      [
+        `preview of api: 402 clients ${span}`,
+        '  denied at least once: 1 client, and with the change 2',
+        `  newly denied: 1 client: ${hash('busy')} (150)`,
+      ],
+      [
+        `preview of api: 402 clients ${span}`,
+        '  denied at least once: 1 client, and with the change 0',
+        `  no longer denied: 1 client: ${hash('scraper')} (900)`,
+      ],
+      [
+        `preview of api: 402 clients ${span}`,
+        '  denied at least once: 1 client, and with the change 1',
+        `preview of candidate api: 402 clients ${span}`,
+        '  denied at least once: 1 client, and with the change 402',
+        expect.stringMatching(/^ {2}newly denied: 401 clients: .* and others$/),
+      ],
+    ])
+  })
+
+  test('applies overrides, and says what it cannot know of them', async () => {
+    expect([
+      await tryIt('exempt', 'api', '--identity', 'scraper'),
+      await tryIt('block', 'api', '--identity-prefix', 'user:'),
+      await tryIt('block', 'api', '--network', '203.0.113.0/24'),
+    ]).toEqual(
+      [
+        ['0', `  no longer denied: 1 client: ${hash('scraper')} (900)`],
+        ['1', '  402 clients are known only by a hash, so overrides by prefix may also apply to them.'],
+        ['1', '  402 clients are not known by address, so overrides of networks may also apply to them.'],
+      ].map(([denied, line]) => [
+        `preview of api: 402 clients ${span}`,
+        `  denied at least once: 1 client, and with the change ${denied}`,
+        line,
+      ]),
+    )
+  })
+
+  test('does not know the numbers in the code that settings have replaced', async () => {
+    await change('set', 'api', 'limit=200', 'window=1m')
+    const id = await lastId()
+    const problem = 'preview of api: It would have the numbers in the code again, which are not known here.'
+    expect([await tryIt('unset', 'api', 'limits.api'), await tryIt('undo', 'api', id)]).toEqual([
+      [problem],
+      [problem],
+    ])
+  })
+
+  test('is in the JSON, and a change that is made has none', async () => {
+    const { preview } = JSON.parse(await settings('set', 'api', 'limit=100', '--dry-run', '--json'))
+    expect(preview).toMatchObject({ limits: [{ limitName: 'api', wouldDeny: 2, newlyDeniedCount: 1 }] })
+    expect(JSON.parse(await change('set', 'api', 'limit=100', '--json'))).not.toHaveProperty('preview')
+  })
+})
+
 test('the commands of docs/settings-command.md print what the page shows', async () => {
   await publish(200)
+  await countClients(200, { ...usualClients(), scraper: 900, busy: 450 })
   const blocks = Array.from(page.matchAll(/^```(sh|text)\n(.*?)^```$/gms), ([, kind, text = '']) => ({
     kind,
     text,
