@@ -3,55 +3,61 @@ import { raisePeak } from './peak.js'
 
 /** How many times it keeps of a client. */
 const MAX_TIMES = 64
+/** The index of the first time in a state. */
+const FIRST = 1
 
 /**
  * Creates the meter of a sliding log. A log without a limit has no end, so this one keeps 64 times at most, with
  * the units of each: up to 64 requests in a window are exact. Of more, it counts neighbours as taken together,
  * when the later one was. So it counts units for too long, by some 3 % of the window, and never for too short.
- * State: the times, oldest first, each followed by its units.
+ * State, which it changes in place: the units in use, then the times, oldest first, each followed by its units.
  */
 export function logMeter(windowMs: number): Meter {
-  /** Returns the units in use. */
-  function usedIn(log: readonly number[]): number {
-    let used = 0
-    for (let i = 1; i < log.length; i += 2) used += log[i] as number
-    return used
-  }
-
-  function current(log: readonly number[], nowMs: number): number[] {
-    const kept: number[] = []
-    for (let i = 0; i < log.length; i += 2) {
-      const at = Math.min(log[i] as number, Math.ceil(nowMs)) // as of a log after a step back
-      if (at > nowMs - windowMs) kept.push(at, log[i + 1] as number)
+  function dropExpired(log: number[], nowMs: number): void {
+    const latestMs = Math.ceil(nowMs)
+    if ((log.at(-2) ?? 0) > latestMs) clamp(log, latestMs)
+    let end = FIRST
+    while (end < log.length && (log[end] as number) <= nowMs - windowMs) {
+      log[0] = (log[0] as number) - (log[end + 1] as number)
+      end += 2
     }
-    return kept
+    if (end > FIRST) log.splice(FIRST, end - FIRST)
   }
 
   return {
-    width: 2 * MAX_TIMES + 1,
+    width: 2 * MAX_TIMES + 2,
     add(client, atMs, units) {
-      const log = current(client.state ?? [], atMs)
+      const log = (client.state ?? [0]) as number[] // this meter made it
+      dropExpired(log, atMs)
       const at = Math.ceil(atMs)
-      if (log.at(-2) === at) log[log.length - 1] = (log.at(-1) as number) + units
+      if (log.length > FIRST && log.at(-2) === at) log[log.length - 1] = (log.at(-1) as number) + units
       else log.push(at, units)
-      if (log.length > 2 * MAX_TIMES) joinClosest(log)
+      log[0] = (log[0] as number) + units
+      if (log.length > FIRST + 2 * MAX_TIMES) joinClosest(log)
       client.state = log
-      raisePeak(client, usedIn(log))
+      raisePeak(client, log[0])
     },
     take(client, nowMs) {
       const [peak = 0] = client.peaks
-      const log = current(client.state ?? [], nowMs)
-      client.state = log.length === 0 ? undefined : log
-      client.peaks = log.length === 0 ? [] : [usedIn(log)]
+      const log = client.state?.slice()
+      if (log !== undefined) dropExpired(log, nowMs)
+      const used = log?.[0] ?? 0
+      if (used === 0) client.state = undefined
+      client.peaks = used === 0 ? [] : [used]
       return [peak]
     },
   }
 }
 
+/** After a step back of the clock, units that were taken later than now count as taken now, as in the policy. */
+function clamp(log: number[], latestMs: number): void {
+  for (let i = FIRST; i < log.length; i += 2) log[i] = Math.min(log[i] as number, latestMs)
+}
+
 /** Joins the two neighbours of a log that, together, are the shortest part of it. The oldest stays, to expire. */
 function joinClosest(log: number[]): void {
-  let [best, shortest] = [2, Number.POSITIVE_INFINITY]
-  for (let i = 2; i + 2 < log.length; i += 2) {
+  let [best, shortest] = [FIRST + 2, Number.POSITIVE_INFINITY]
+  for (let i = best; i + 2 < log.length; i += 2) {
     const lengthMs = (log[i + 2] as number) - (log[i - 2] as number)
     if (lengthMs < shortest) [best, shortest] = [i, lengthMs]
   }

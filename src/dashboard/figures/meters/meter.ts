@@ -3,6 +3,7 @@ import { baseOf } from '../../../policies/spec.js'
 import type { Curve } from '../../../tuning/demand-curve.js'
 import { bucketMeter } from './bucket-meter.js'
 import { logMeter } from './log-meter.js'
+import { sliceMeter } from './slice-meter.js'
 import { windowMeter } from './window-meter.js'
 
 /** What a meter keeps of a client. */
@@ -31,6 +32,8 @@ export function meterOf({ spec }: Pick<Policy, 'spec'>): Meter | undefined {
       return bucketMeter(base.intervalMs)
     case 'sliding-log':
       return logMeter(base.windowMs)
+    case 'sliding-window':
+      return sliceMeter(base.windowMs, base.slices)
     case 'consecutive':
     case 'concurrency':
       return undefined

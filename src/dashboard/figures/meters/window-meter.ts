@@ -6,10 +6,10 @@ import { raisePeak } from './peak.js'
 /** No client asks for so much. */
 const UNLIMITED = 2 ** 40
 
-type WindowSpec = Extract<BaseSpec, { readonly windowMs: number } | { readonly kind: 'quota' }>
+type WindowSpec = Extract<BaseSpec, { readonly kind: 'fixed-window' | 'first-request-window' | 'quota' }>
 
-/** Creates the meter of a policy that counts in windows: the policy itself, with a limit that denies nothing. */
-export function windowMeter({ debt: _debt, ...spec }: Exclude<WindowSpec, { kind: 'sliding-log' }>): Meter {
+/** Creates the meter of a policy that counts in separate windows: the policy itself, with a limit that denies nothing. */
+export function windowMeter({ debt: _debt, ...spec }: WindowSpec): Meter {
   const policy = policyFromSpec({ ...spec, limit: UNLIMITED })
   return {
     width: (policy.width ?? 0) + 1,
