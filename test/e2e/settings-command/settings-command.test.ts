@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { createLimiter, fixedWindow, sharedSettings } from 'headgate'
+import { dashboard } from 'headgate/dashboard'
 import { memcachedStore } from 'headgate/memcached'
 import { redisStore } from 'headgate/redis'
+import { valueHash } from '../../../src/keys/value-identity.js'
 import { connections } from '../../integration/memcached/clients.js'
 import { useRedis } from '../../integration/redis/use-redis.js'
 import { runHere } from '../../support/run-command.js'
@@ -50,6 +52,48 @@ describe('on Redis', () => {
       await mustRun('undo', 'api', block?.id ?? '', ...WHY)
       expect(await settings.read('api')).toEqual({ limits: {}, overrides: [] })
     } finally {
+      await limiter.close()
+    }
+  })
+
+  test('--dry-run previews a change by what a dashboard has counted, and changes nothing', async () => {
+    const store = redisStore(redis.client)
+    const policy = fixedWindow({ limit: 3, window: '1h' })
+    const limiter = createLimiter<string>({ name: 'counted', policy, key: (id) => id, store, timeout: '10s' })
+    const page = dashboard({ limiters: [limiter], authorize: () => true })
+    const tryIt = async (...args: readonly string[]) =>
+      (await mustRun(...args, '--dry-run'))
+        .replace(/ from .*Z$/m, '')
+        .split('\n')
+        .slice(1, -1)
+    try {
+      for (let i = 0; i < 5; i++) await limiter.charge('acme')
+      for (let i = 0; i < 2; i++) await limiter.charge('globex')
+      await page.close() // adds what is counted
+      await until('the limit is published', async () =>
+        (await mustRun('show', 'counted')).includes('3 in 1h'),
+      )
+      const [acme, globex] = ['acme', 'globex'].map(valueHash(undefined))
+      expect([
+        await tryIt('set', 'counted', 'limit=1'),
+        await tryIt('exempt', 'counted', '--identity', 'acme'),
+      ]).toEqual([
+        [
+          'preview of counted: 2 clients',
+          '  denied at least once: 1 client, and with the change 2',
+          `  newly denied: 1 client: ${globex} (2)`,
+          'dry run: nothing was changed',
+        ],
+        [
+          'preview of counted: 2 clients',
+          '  denied at least once: 1 client, and with the change 0',
+          `  no longer denied: 1 client: ${acme} (5)`,
+          'dry run: nothing was changed',
+        ],
+      ])
+      expect(await sharedSettings(store).read('counted')).toEqual({ limits: {}, overrides: [] })
+    } finally {
+      await page.close()
       await limiter.close()
     }
   })

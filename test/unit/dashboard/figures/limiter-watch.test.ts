@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import {
+  ban,
   candidateLimits,
   concurrency,
   createLimiter,
@@ -279,6 +280,77 @@ test('a blocked address counts as denied, and not as denied by a limit', async (
   await limiter.charge({ method: 'GET', url: '/', headers: {}, socket: { remoteAddress: '203.0.113.7' } })
   const { denials, denied, traffic } = watch.report()
   expect([denials.denied, denied, sum(traffic.denied)]).toEqual([0, [], 1])
+})
+
+test('counts whom a candidate would have denied, client by client, apart from the limit in force', async () => {
+  const candidate = candidateLimits<string>({ policy: fixedWindow({ limit: 2, window: '1h' }) })
+  const { limiter, watch } = watched({ candidate } as object)
+  for (let i = 0; i < 7; i++) await limiter.charge('ada')
+  for (let i = 0; i < 3; i++) await limiter.charge('bob')
+  await limiter.charge('eve')
+  const shown = watch.takeDemands().map(({ isCandidate, policy: { kind }, demands }) => {
+    return [isCandidate, kind, demands.map(({ peaks, seen, wasDenied }) => [...peaks, seen, wasDenied])]
+  })
+  expect(shown).toEqual([
+    [
+      undefined,
+      'fixed-window',
+      [
+        [7, 6, true],
+        [3, 3, false],
+        [1, 1, false],
+      ],
+    ],
+    [
+      true,
+      'fixed-window',
+      [
+        [7, 3, true],
+        [3, 3, true],
+        [1, 1, false],
+      ],
+    ],
+  ])
+})
+
+test('a request that another limit denies is not asked of a limit, unless that denies it also', async () => {
+  const limits = [
+    { name: 'burst', policy: fixedWindow({ limit: 1, window: '1h' }), key: (id: string) => id },
+    { name: 'daily', policy: fixedWindow({ limit: 3, window: '1d' }), key: () => 'all' },
+  ]
+  const { limiter, watch } = watched<string>({ policy: undefined, key: undefined, limits } as object)
+  for (let i = 0; i < 5; i++) await limiter.charge('ada')
+  await limiter.charge('bob')
+  await limiter.charge('eve')
+  for (let i = 0; i < 5; i++) await limiter.charge('eve')
+  const shown = watch.takeDemands().map(({ limitName, demands }) => {
+    return [limitName, demands.map(({ peaks, wasDenied }) => [...peaks, wasDenied])]
+  })
+  expect(shown).toEqual([
+    [
+      'burst',
+      [
+        [5, true],
+        [1, false],
+        [6, true],
+      ],
+    ],
+    ['daily', [[8, true]]],
+  ])
+})
+
+test('a ban by hand is no denial of its limit, and the one that a limit starts is', async () => {
+  const store = memoryStore()
+  const banned = ban(fixedWindow({ limit: 2, window: '1h' }), { after: 1, within: '1h', for: '1h' })
+  const { limiter, watch } = watched<string>({ policy: banned, store })
+  await limiter.blockFor('ada', 60_000)
+  for (let i = 0; i < 2; i++) await limiter.charge('ada')
+  for (let i = 0; i < 9; i++) await limiter.charge('bob')
+  const [limit] = watch.takeDemands()
+  expect(limit?.demands.map(({ peaks, wasDenied }) => [...peaks, wasDenied])).toEqual([
+    [2, false],
+    [9, true],
+  ])
 })
 
 test('limits of concurrency, and of any number of plans, count demands for eight limits at most', async () => {
