@@ -1,3 +1,3 @@
 import { testDemands } from './demand-properties.js'
 
-testDemands(2000)
+testDemands(200)

@@ -85,11 +85,13 @@ test('processes whose connections are reset take each step once, and change the 
   expect(trial?.events.map(({ details }) => details.phase)).toEqual(phases)
   const ids = events.map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)
-  expect((await settings.changes('api')).map(({ reason }) => reason.replace(/ \(.*/, ''))).toEqual([
-    'tune: 60 for api is reverted',
-    'tune: 60 for api is promoted',
-    'tune: 60 for api runs as a candidate',
+  const changes = await settings.changes('api')
+  expect(changes.map(({ by, reason }) => [by, reason.replace(/(,| \().*/, '')])).toEqual([
+    ['tune', 'tune: 60 for api is reverted'],
+    [changes[1]?.by, 'tune: 60 for api is promoted'],
+    [changes[2]?.by, 'tune: 60 for api runs as a candidate'],
   ])
+  expect(changes.slice(1).map(({ by }) => by)).not.toContain('tune')
   expect(await settings.read('api')).toEqual({ limits: {}, overrides: [] })
   expect(resets).toBeGreaterThan(0)
 })
