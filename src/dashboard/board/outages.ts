@@ -40,7 +40,7 @@ function effectOf({ inspection, limiter }: LimiterWatch): string {
   if (typeof onStoreError === 'function') return 'the function onStoreError decides on each request'
   const share =
     fallbackShare === 1 ? 'each limit in full' : `${Math.round(100 * fallbackShare)} % of each limit`
-  return `each process counts alone, and grants ${share}`
+  return `each process counts on its own, and grants ${share}`
 }
 
 /** A time when a store was unavailable. */

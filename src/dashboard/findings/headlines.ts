@@ -39,7 +39,7 @@ function storeFinding(outage: ShownOutage): Finding {
 
 /** Processes that stopped without being closed: they crashed, were killed, hang, or are cut off. */
 function goneFinding(gone: readonly ShownProcess[], all: readonly ShownProcess[]): Finding {
-  const names = gone.map(({ host, pid }) => `${host} (process ${pid})`)
+  const names = gone.map(({ host, pid }) => `${host} (pid ${pid})`)
   const sinceMs = Math.min(...gone.map(({ lastSeenMs }) => lastSeenMs))
   const [{ share }, ...others] = gone as [ShownProcess, ...ShownProcess[]]
   const alive = all.filter(({ state }) => state === 'alive').length

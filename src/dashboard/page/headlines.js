@@ -46,7 +46,7 @@ export function headlineList(label, context = {}) {
   }
 }
 
-/** Whether nothing else says it while somebody reads the rows: a store or a process has no row. */
+/** Whether nothing else says it while the rows are held: a store or a process has no row. */
 const hasNoRow = ({ headline: { limiter } }) => limiter === undefined
 
 const keyOf = ({ limiter, finding }) =>

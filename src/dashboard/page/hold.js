@@ -1,4 +1,4 @@
-/** A reader who has done nothing for so long is not reading any more. */
+/** A reader who has done nothing for so long has left. */
 const READING_MS = 30_000
 
 let activeAtMs = Number.NEGATIVE_INFINITY
@@ -6,8 +6,8 @@ for (const type of ['pointermove', 'pointerdown', 'keydown', 'scroll'])
   addEventListener(type, () => (activeAtMs = performance.now()), { passive: true, capture: true })
 
 /**
- * Returns a function that says whether somebody reads a list at present: the pointer is over it, or the focus or a
- * selection is in it. Nothing in it may change places then.
+ * Returns a function that says whether a list is being read: the pointer is over it, or the focus or a selection is
+ * in it. Nothing in it may change places then.
  */
 export function holdOf(list) {
   let isOver = false

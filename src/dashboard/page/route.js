@@ -41,6 +41,6 @@ function decode(text) {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // a percent sign that somebody typed
+    return text // a percent sign that a person typed
   }
 }

@@ -37,7 +37,7 @@ const RETRY_MS = 10_000
 
 /**
  * Returns a function that returns what `history` says of a limiter, or of all for `undefined`, as far as it has
- * been read. It reads anew what is old, and calls `onRead` then.
+ * been read. It reads again what is old, and calls `onRead` then.
  */
 export function historyReader(onRead) {
   const read = new Map()

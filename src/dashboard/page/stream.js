@@ -33,7 +33,7 @@ export function openStream({ onFrame, onSession, onLost }) {
     watch()
   }
 
-  /** Connects anew if nothing arrives: a proxy or a sleeping machine can keep a connection that is dead. */
+  /** Connects again if nothing arrives: a proxy or a sleeping machine can keep a dead connection open. */
   function watch() {
     clearTimeout(timer)
     timer = setTimeout(() => {

@@ -51,8 +51,8 @@ test('an outage names the store and its servers, what requests of each limiter g
       servers: ['10.0.0.7:6379'],
       sinceMs: START_MS,
       effects: [
-        { limiter: 'local', text: 'each process counts alone, and grants each limit in full' },
-        { limiter: 'quarter', text: 'each process counts alone, and grants 25 % of each limit' },
+        { limiter: 'local', text: 'each process counts on its own, and grants each limit in full' },
+        { limiter: 'quarter', text: 'each process counts on its own, and grants 25 % of each limit' },
         { limiter: 'open', text: 'all requests are allowed, and not counted' },
         { limiter: 'closed', text: 'all requests are denied' },
         { limiter: 'custom', text: 'the function onStoreError decides on each request' },

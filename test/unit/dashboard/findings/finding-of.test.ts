@@ -8,7 +8,7 @@ const outage = {
   store: 'redis',
   servers: [],
   sinceMs: SINCE_MS,
-  effects: [{ limiter: 'api', text: 'each process counts alone, with a quarter of each limit' }],
+  effects: [{ limiter: 'api', text: 'each process counts on its own, with a quarter of each limit' }],
   decisions: 1204,
   processes: 4,
 }
@@ -39,7 +39,7 @@ test.each([
     'a store that is frozen',
     figures(many(9, 100), { outage }),
     'critical store-outage',
-    `redis has not replied since ${SINCE}: each process counts alone, with a quarter of each limit, 1,204 decisions without it`,
+    `redis has not replied since ${SINCE}: each process counts on its own, with a quarter of each limit, 1,204 decisions without it`,
   ],
   [
     'one server of a store',

@@ -2,6 +2,8 @@ import type { OverviewRow, ShownOutage, ShownProcess } from '../../../../src/das
 import { headlinesOf } from '../../../../src/dashboard/findings/headlines.js'
 import { NOW_MS, SINCE, SINCE_MS } from './figures.js'
 
+const STORE = { store: 'redis', storeState: 'closed', longestBlockMs: 0, hasSettings: true } as const
+
 function row(
   name: string,
   level: 'critical' | 'warning' | 'calm',
@@ -9,7 +11,7 @@ function row(
 ): OverviewRow {
   const finding = { kind, level, sentence: `about ${name}`, identities: [], networks: [], routes: [] }
   const rates = { allowedPerSecond: 1, deniedPerSecond: 1, deniedShare: 0.5 }
-  return { name, mode: 'enforce', finding, ...rates, store: 'redis', storeState: 'closed', hasSettings: true }
+  return { name, mode: 'enforce', finding, ...rates, ...STORE }
 }
 
 function shownProcess(pid: number, state: ShownProcess['state'], share = 0.25): ShownProcess {
@@ -51,15 +53,15 @@ test('a store that many limiters share has one headline', () => {
 test('processes that are gone have one headline, and those that were closed have none', () => {
   const alive = [1, 2, 3].map((pid) => shownProcess(pid, 'alive'))
   expect(sentences([], [], [...alive, shownProcess(4, 'gone')])).toEqual([
-    `web-4 (process 4), which decided 25 % of the requests, has been silent since ${SINCE}: 3 of 4 processes still report`,
+    `web-4 (pid 4), which decided 25 % of the requests, has been silent since ${SINCE}: 3 of 4 processes still report`,
   ])
   expect(sentences([], [], [...alive, shownProcess(4, 'gone', 0), shownProcess(5, 'gone', 0)])).toEqual([
-    `web-4 (process 4) and web-5 (process 5) have been silent, the first of them since ${SINCE}: 3 of 5 processes still report`,
+    `web-4 (pid 4) and web-5 (pid 5) have been silent, the first of them since ${SINCE}: 3 of 5 processes still report`,
   ])
   expect(sentences([], [], [...alive, shownProcess(4, 'closed')])).toEqual([])
   const four = [2, 3, 4, 5].map((pid) => shownProcess(pid, 'gone', 0.5))
   expect(sentences([], [], [shownProcess(1, 'alive'), ...four])).toEqual([
-    `web-2 (process 2), web-3 (process 3) and 2 other processes have been silent, the first of them since ${SINCE}: 1 of 5 processes still reports`,
+    `web-2 (pid 2), web-3 (pid 3) and 2 other processes have been silent, the first of them since ${SINCE}: 1 of 5 processes still reports`,
   ])
 })
 
@@ -68,6 +70,6 @@ test('an outage precedes an attack, and an attack a process that is gone', () =>
   expect(sentences(rows, [outage([])], [shownProcess(1, 'alive'), shownProcess(2, 'gone', 0)])).toEqual([
     `redis has not replied since ${SINCE}`,
     'about a',
-    `web-2 (process 2) has been silent since ${SINCE}: 1 of 2 processes still reports`,
+    `web-2 (pid 2) has been silent since ${SINCE}: 1 of 2 processes still reports`,
   ])
 })
