@@ -30,6 +30,11 @@ export function parseAsWritten(text: string): Address | undefined {
   return parseIpv6(withoutZone)
 }
 
+/** Returns whether a text is an address, or a range of addresses such as `10.0.0.0/8`. */
+export function isNetwork(text: string): boolean {
+  return parseAsWritten(text.split('/', 1)[0] ?? '') !== undefined
+}
+
 function withoutPort(text: string): string {
   const [, bracketed, ported] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(text) ?? []
   return bracketed ?? ported ?? text

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../keys/address.js'
+import { isNetwork } from '../../keys/address.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { LimitRow } from '../figures/report.js'
 import type { Finding, ShownClient } from '../figures/shown.js'
@@ -50,12 +50,6 @@ function isAttacked(client: ShownClient, { limits }: FindingFigures): boolean {
 
 function allowedPerSecond({ limit, windowMs }: LimitRow): number {
   return windowMs === null ? 0 : (1000 * limit) / windowMs
-}
-
-/** Returns whether an identity is a network, such as that of a home with IPv6. */
-function isNetwork(identity: string): boolean {
-  const [address, prefix] = identity.split('/')
-  return prefix !== undefined && parseAddress(address) !== undefined
 }
 
 function sumOf(clients: readonly ShownClient[]): number {
