@@ -44,6 +44,16 @@ async function lookup(served: Served, identity: string): Promise<Found[]> {
   return (JSON.parse(text) as { found: Found[] }).found
 }
 
+const AUTHOR = { by: 'ines', reason: 'ticket 7' }
+
+const release = (served: Served, identity: string, own: object = {}) =>
+  post(served, '/release', { targets: [{ identity }], limiter: 'api', ...AUTHOR, ...own })
+
+const block = (served: Served, identity: string, own: object = {}) => {
+  const body = { targets: [{ identity }], effect: 'block', limiter: 'api', durationMs: 60_000 }
+  return post(served, '/override', { ...body, ...AUTHOR, ...own })
+}
+
 const remainingOf = (found: readonly Found[]) =>
   found.map(({ standings }) => standings.map(({ remaining }) => remaining))
 
@@ -102,7 +112,7 @@ describe('lookup', () => {
     await api.charge(identity)
     const served = await serveFor(api)
     expect(remainingOf(await lookup(served, identity))).toEqual([[2]])
-    await post(served, '/release', { identity, limiter: 'api' })
+    await release(served, identity)
     expect(remainingOf(await lookup(served, identity))).toEqual([[]])
   })
 
@@ -114,12 +124,13 @@ describe('lookup', () => {
     ['nothing but blanks', ' \t\n'],
   ])('answers 400 to an identity that is or has %s, as release and block do', async (_, identity) => {
     const served = await serveFor(limiterBy('api', (id: string) => id))
-    for (const action of ['/lookup', '/release', '/block']) {
-      const { status, text } = await post(served, action, { identity, limiter: 'api', durationMs: 60_000 })
-      expect([action, status]).toEqual([action, 400])
-      expect(JSON.parse(text)).toEqual({
-        error: 'identity must be 1 to 1024 characters, without NUL or unpaired surrogates.',
-      })
+    const { status, text } = await post(served, '/lookup', { identity })
+    const must = 'must be 1 to 1024 characters, without NUL or unpaired surrogates'
+    expect([status, JSON.parse(text)]).toEqual([400, { error: `identity ${must}.` }])
+    const changes = await Promise.all([release(served, identity), block(served, identity)])
+    for (const change of changes) {
+      expect(change.status).toBe(400)
+      expect(JSON.parse(change.text).error).toContain(`targets[0].identity ${must}`)
     }
   })
 
@@ -155,8 +166,8 @@ describe('release', () => {
     const from = '127.0.0.9'
     expect(await statuses(served, times(4, { from }))).toEqual([200, 200, 200, 429])
     const { path } = ON_EXPRESS
-    const body = { identity: from, limiter: 'api' }
-    expect(await post(served, `${path}/release`, body)).toMatchObject({ status: 200, text: '{}' })
+    const body = { targets: [{ identity: from }], limiter: 'api', ...AUTHOR }
+    expect(await post(served, `${path}/release`, body)).toMatchObject({ status: 200, text: '{"count":1}' })
     expect(await statuses(served, times(4, { from }))).toEqual([200, 200, 200, 429])
     expect(await statuses(served, times(1, { from: '127.0.0.8' }))).toEqual([200])
   })
@@ -165,7 +176,7 @@ describe('release', () => {
     const limiters = ['api', 'daily'].map((name) => limiterBy(name, (id: string) => id))
     for (const limiter of limiters) await limiter.charge('ada')
     const served = await serveFor(...limiters)
-    await post(served, '/release', { identity: 'ada', limiter: 'api' })
+    await release(served, 'ada')
     expect(remainingOf(await lookup(served, 'ada'))).toEqual([[], [2]])
   })
 
@@ -173,7 +184,7 @@ describe('release', () => {
     'of the limiter %j is a 404',
     async (limiter) => {
       const served = await serveFor(limiterBy('api', (id: string) => id))
-      expect(await post(served, '/release', { identity: 'ada', limiter })).toMatchObject({
+      expect(await release(served, 'ada', { limiter })).toMatchObject({
         status: 404,
         text: '{"error":"There is no such limiter."}',
       })
@@ -187,8 +198,8 @@ describe('block', () => {
   test('denies a client for the time, until it is released', async () => {
     const login = limiterBy('login', (id: string) => id, { policy: escalating })
     const served = await serveFor(login)
-    const block = { identity: 'ada', limiter: 'login', durationMs: 600_000 }
-    expect(await post(served, '/block', block)).toMatchObject({ status: 200, text: '{}' })
+    const done = await block(served, 'ada', { limiter: 'login', durationMs: 600_000 })
+    expect(done).toMatchObject({ status: 200, text: expect.stringContaining('"count":1') })
     const denied = await login.charge('ada')
     expect(denied).toMatchObject({ allowed: false })
     expect(denied.retryAfterMs).toBeGreaterThan(590_000)
@@ -197,7 +208,7 @@ describe('block', () => {
     const [found] = await lookup(served, 'ada')
     const standing = found?.standings.find(({ bannedForMs }) => bannedForMs > 590_000)
     expect(standing).toMatchObject({ remaining: 0 })
-    await post(served, '/release', { identity: 'ada', limiter: 'login' })
+    await release(served, 'ada', { limiter: 'login' })
     expect(await login.charge('ada')).toMatchObject({ allowed: true })
   })
 
@@ -214,14 +225,17 @@ describe('block', () => {
     ['the policy is not known yet', { policy: () => escalating }, 60_000, 'api has had no request yet.'],
   ])('is a 400 with the fix where %s', async (_, options, durationMs, message) => {
     const served = await serveFor(limiterBy('api', (id: string) => id, { policy: escalating, ...options }))
-    const { status, text } = await post(served, '/block', { identity: 'ada', limiter: 'api', durationMs })
+    const { status, text } = await block(served, 'ada', { durationMs })
     expect(status).toBe(400)
     expect((JSON.parse(text) as { error: string }).error).toContain(message)
   })
 })
 
 describe('a change', () => {
-  const body = { identity: 'ada', limiter: 'api', durationMs: 60_000 }
+  const body = {
+    ...{ identity: 'ada', targets: [{ identity: 'ada' }], limiter: 'api' },
+    ...{ effect: 'block', durationMs: 60_000, ...AUTHOR },
+  }
   const evil = 'https://evil.example'
   let served: Served
 
@@ -231,7 +245,7 @@ describe('a change', () => {
     served = await serveFor(api)
   })
 
-  test.each(['/lookup', '/release', '/block'])('that another site sends to %s is a 403', async (path) => {
+  test.each(['/lookup', '/release', '/override'])('that another site sends to %s is a 403', async (path) => {
     for (const headers of [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
@@ -294,10 +308,8 @@ describe('while the store is away', () => {
     const found = await lookup(served, 'ada')
     expect(remainingOf(found)).toEqual([[], [2]])
     expect(found.map(({ problem }) => problem)).toEqual(['remote: connection lost', undefined])
-    for (const path of ['/release', '/block'])
-      expect(
-        await post(served, path, { identity: 'ada', limiter: 'lost', durationMs: 60_000 }),
-      ).toMatchObject({
+    for (const change of [release, block])
+      expect(await change(served, 'ada', { limiter: 'lost' })).toMatchObject({
         status: 503,
         text: '{"error":"remote: connection lost","isUnknown":true}',
       })
@@ -323,7 +335,7 @@ describe('text that clients choose', () => {
         if (!isKey) return
         const { found } = JSON.parse(text) as { found: Found[] }
         expect(found[0]?.standings.length).toBeGreaterThan(0)
-        expect((await post(served, '/release', { identity, limiter: 'api' })).status).toBe(200)
+        expect((await release(served, identity)).status).toBe(200)
         expect((await api.peek(identity)).remaining).toBe(3)
       }),
       runs(60),
@@ -334,8 +346,9 @@ describe('text that clients choose', () => {
     const served = await serveFor(limiterBy<string>('api', (id) => id))
     await fc.assert(
       fc.asyncProperty(values, values, values, async (identity, limiter, durationMs) => {
-        for (const path of ['/lookup', '/release', '/block']) {
-          const { status } = await post(served, path, { identity, limiter, durationMs })
+        const body = { identity, targets: [{ identity }], limiter, effect: 'block', durationMs, ...AUTHOR }
+        for (const path of ['/lookup', '/release', '/override']) {
+          const { status } = await post(served, path, body)
           expect([200, 400, 404, 413]).toContain(status)
         }
       }),

@@ -1,24 +1,146 @@
+import type { Page } from 'playwright-core'
 import { detail } from './dashboard-page.js'
 import { useScenes } from './dashboard-scene.js'
 
 const open = useScenes()
 
-test('several clients are released at once, in the name of the operator', async () => {
+/** Confirms what the dialog asks, with a reason. */
+async function confirm(page: Page, verb: string, reason = 'ticket 7'): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Reason').fill(reason)
+  await dialog.getByRole('button', { name: verb, exact: true }).click()
+  await dialog.waitFor({ state: 'hidden' })
+}
+
+const change = (effect: string, identities: readonly string[]) => ({
+  ...(effect !== 'release' && { effect }),
+  limiter: 'search',
+  targets: identities.map((storedIdentity) => ({ storedIdentity })),
+  ...{ id: expect.any(String), reason: 'ticket 7', by: 'ines' },
+})
+
+test('several clients are released at once, with a reason, in the name of the operator', async () => {
   const { page, sent, troubles } = await open('incident', { address: '#/limiter/search' })
   await page.getByLabel('Select 198.51.100.10', { exact: true }).check()
   await page.getByLabel('Select 198.51.100.12', { exact: true }).check()
   await page.getByText('2 clients selected').waitFor()
-  await page.getByRole('button', { name: 'Release' }).click()
+  await page.getByRole('button', { name: 'Release…' }).click()
+  await page.getByRole('dialog').getByLabel('Reason').fill(' ')
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  expect(sent).toEqual([])
+  await page.getByRole('button', { name: 'Release…' }).click()
+  await confirm(page, 'Release')
   await page.getByText('Released 2 clients in search.').waitFor()
-  expect(sent).toEqual(
-    ['198.51.100.10', '198.51.100.12'].map((identity) => [
-      'release',
-      { limiter: 'search', identity, by: 'ines' },
-    ]),
-  )
+  expect(sent).toEqual([['release', change('release', ['198.51.100.10', '198.51.100.12'])]])
   expect(await page.getByText(/selected$/).isVisible()).toBe(false)
-  await page.locator('.panel .event', { hasText: 'release 198.51.100.12' }).waitFor()
+  await page.locator('.panel .event', { hasText: '198.51.100.12' }).waitFor()
   expect(troubles).toEqual([])
+})
+
+test('without settings, clients are blocked for as long as a ban may last, and the page says how to do more', async () => {
+  const { page, sent } = await open('bans', { address: '#/limiter/search' })
+  await page.getByLabel('Select 198.51.100.10', { exact: true }).check()
+  const bar = page.locator('.selection')
+  expect(await bar.getByRole('button').allTextContents()).toEqual(['Release…', 'Block…', 'Copy', 'Clear'])
+  await bar.getByText('write settings: sharedSettings(store)').waitFor()
+  await bar.getByRole('button', { name: 'Block…' }).click()
+  expect(await page.locator('select[name=duration] option').allTextContents()).toEqual([
+    '10 minutes',
+    '1 hour',
+  ])
+  await confirm(page, 'Block for 1 hour')
+  const body = { ...change('block', ['198.51.100.10']), durationMs: 3_600_000 }
+  expect(sent).toEqual([['override', body]])
+  await page.getByLabel('Search clients, routes, networks').fill('198.51.100.0/24')
+  await bar.getByText('Network 198.51.100.0/24').waitFor()
+  expect(await bar.getByRole('button').allTextContents()).toEqual(['Release…'])
+  await page.goto(`${page.url().split('#')[0]}#/limiter/login`) // which has no ban
+  await page.getByLabel('Select maria.keller@example.com').check()
+  await bar.getByText(/^This limiter has no ban, so it cannot block clients/).waitFor()
+  expect(await bar.getByRole('button').allTextContents()).toEqual(['Release…', 'Copy', 'Clear'])
+})
+
+test('a network is exempted and released like a client, and an override may have no end', async () => {
+  const { page, sent } = await open('incident', { address: '#/limiter/search?q=198.51.100.0%2F24' })
+  const bar = page.locator('.selection')
+  await bar.getByRole('button', { name: 'Exempt…' }).click()
+  await page.locator('select[name=duration]').selectOption('no end')
+  await confirm(page, 'Exempt with no end')
+  await page.getByText('Exempted 198.51.100.0/24 in search, with no end.').waitFor()
+  await bar.getByRole('button', { name: 'Release…' }).click()
+  await confirm(page, 'Release')
+  const targets = [{ network: '198.51.100.0/24' }]
+  expect(sent).toMatchObject([
+    ['override', { effect: 'exempt', targets, durationMs: null }],
+    ['release', { targets }],
+  ])
+})
+
+test('a range of clients is selected with the pointer, and with the keyboard', async () => {
+  const { page } = await open('incident', { address: '#/limiter/search' })
+  const box = (i: number) => page.locator('tr.client .pick input').nth(i)
+  await box(1).click()
+  await box(4).click({ modifiers: ['Shift'] })
+  await page.getByText('4 clients selected').waitFor()
+  await box(3).click()
+  await page.getByText('3 clients selected').waitFor()
+  await page.locator('tr.client a').nth(5).focus()
+  await page.keyboard.press('x')
+  await page.getByText('4 clients selected').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('X')
+  await page.getByText('6 clients selected').waitFor()
+})
+
+test('what cannot be proposed or previewed is said, and a block goes on knowingly', async () => {
+  const { page, sent } = await open('failing', { address: '#/limiter/mail?q=198.51.100.0%2F24' })
+  await page.locator('.selection').getByRole('button', { name: 'Block…' }).click()
+  const dialog = page.getByRole('dialog')
+  const reason = 'redis: no reply within 800 ms'
+  await dialog.getByText(`Whom this would also hit is not known: ${reason}`).waitFor()
+  await dialog.getByText(`What this would have done is not known: ${reason}`).waitFor()
+  await dialog.getByLabel('Reason').fill('an attack')
+  const press = async (count: number) => {
+    for (let i = 0; i < 20 && sent.length < count; i++) {
+      await dialog.getByRole('button', { name: 'Block for 1 hour' }).click() // the first press may be too early
+      await dialog.locator('[aria-busy]').waitFor({ state: 'detached' })
+    }
+  }
+  await press(1)
+  await dialog.getByText('The outcome is unknown.').waitFor()
+  await press(2)
+  const ids = sent.map(([, body]) => (body as { id: string }).id)
+  expect([sent.length, new Set(ids).size]).toEqual([2, 1]) // made once
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await page.locator('.selection').getByRole('button', { name: 'Raise…' }).click()
+  await dialog.getByText(`No numbers could be proposed: ${reason}`).waitFor()
+  await dialog.getByRole('button', { name: 'Try again' }).waitFor()
+})
+
+test('a preview that arrives late never replaces a later one', async () => {
+  const { page } = await open('incident', { address: '#/limiter/search' })
+  const held: (() => void)[] = []
+  await page.route('**/preview', async (route) => {
+    const { limits } = route.request().postDataJSON()
+    if (limits.search.limit === 300) await new Promise<void>((resolve) => held.push(resolve))
+    const problem = `for ${limits.search.limit}`
+    await route.fulfill({ json: { limits: [{ limitName: 'search', problem }] } })
+  })
+  await page.getByLabel('Select 198.51.100.10', { exact: true }).check()
+  await page.getByRole('button', { name: 'Raise…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('search: for 250').waitFor()
+  const number = dialog.getByRole('spinbutton').first()
+  const asked = page.waitForRequest((request) => request.postData()?.includes('300') === true)
+  await number.fill('300')
+  await asked
+  await number.fill('400')
+  await dialog.getByText('search: for 400').waitFor()
+  const late = page.waitForResponse((response) => response.request().postData()?.includes('300') === true)
+  for (const release of held) release()
+  await (await late).finished()
+  expect(await dialog.locator('.preview').textContent()).toBe('search: for 400')
 })
 
 test('the clients of a network are found by a click, and selected together', async () => {
@@ -36,31 +158,23 @@ test('whoever may only see has no buttons that change anything', async () => {
   const { page } = await open('incident', { address: '#/limiter/search', access: 'view' })
   await page.getByLabel('Select 198.51.100.10', { exact: true }).check()
   await page.getByRole('button', { name: 'Copy' }).waitFor()
-  expect(await page.getByRole('button', { name: /Release|Block/ }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: /Release|Block|Exempt|Raise|Try|Approve/ }).count()).toBe(0)
 })
 
-test('a name is asked for once, where the server knows none', async () => {
+test('a name is asked for where the server knows none, and remembered', async () => {
   const { page, sent } = await open('incident', { address: '#/limiter/login', operator: '' })
-  const release = async (dialog: 'answer' | 'cancel' | 'none') => {
+  for (const name of ['', 'ada']) {
     await page.getByLabel('Select maria.keller@example.com').check()
-    await page.getByRole('button', { name: 'Release' }).click()
-    if (dialog === 'cancel') await page.getByRole('button', { name: 'Cancel' }).click()
-    if (dialog === 'answer') {
-      await page.getByLabel('Your name').fill(' ada ')
-      await page.getByRole('button', { name: 'Continue' }).click()
-    }
-  }
-  await release('cancel')
-  expect(sent).toEqual([])
-  for (const dialog of ['answer', 'none'] as const) {
-    await release(dialog)
-    await page.getByText('Released 1 client in login.').waitFor()
+    await page.getByRole('button', { name: 'Release…' }).click()
+    const field = page.getByRole('dialog').getByLabel('Your name')
+    expect(await field.inputValue()).toBe(name)
+    await field.fill(' ada ')
+    await confirm(page, 'Release')
     await page.getByText('1 client selected').waitFor({ state: 'hidden' })
   }
-  const body = { limiter: 'login', identity: 'maria.keller@example.com', by: 'ada' }
-  expect(sent).toEqual([
-    ['release', body],
-    ['release', body],
+  expect(sent).toMatchObject([
+    ['release', { by: 'ada' }],
+    ['release', { by: 'ada' }],
   ])
 })
 

@@ -53,7 +53,7 @@ describe('on Redis', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Exempt for 1 day' }).click()
     await page
       .getByRole('status')
-      .getByText(/^Exempted 8 targets in api until/)
+      .getByText(/^Exempted 8 clients in api until/)
       .waitFor()
     expect(await Promise.all([1, 2, 8].map((i) => stage.send('api', `203.0.113.${i}`)))).toEqual([
       true,

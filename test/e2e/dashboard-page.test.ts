@@ -1,6 +1,7 @@
 import { createLimiter, memoryStore, type Store } from 'headgate'
 import { type Dashboard, dashboard as showDashboard } from 'headgate/dashboard'
 import { customStore } from 'headgate/store'
+import type { Page } from 'playwright-core'
 import { closeServers, serve } from '../support/http.js'
 import { bundleWithPage } from '../support/servers/bundle-with-page.js'
 import { ON_NODE_HTTP } from './dashboard-mounts.js'
@@ -23,17 +24,30 @@ import { startExample } from './examples/start-example.js'
 const dashboard = useDashboard()
 const { open, sendAs, logInAs } = dashboard
 
+/** Presses a button, and confirms with a reason, for ten minutes if it is for a time. */
+async function change(page: Page, button: string, verb: string): Promise<void> {
+  await page.getByRole('button', { name: button }).click()
+  const dialog = page.getByRole('dialog')
+  if (verb.includes('10 minutes')) await dialog.locator('select').selectOption('10 minutes')
+  await dialog.getByLabel('Reason').fill('ticket 7')
+  await dialog.getByRole('button', { name: verb, exact: true }).click()
+}
+
 test('a client is blocked and released', async () => {
   const { page, troubles } = await open()
   expect(await logInAs('grace')).toBe(401)
   await lookUp(page, 'grace')
-  await page.getByRole('button', { name: 'Block for 10 minutes in login' }).click()
-  await page.locator('#found', { hasText: 'Blocked grace for 10 minutes in login.' }).waitFor()
+  await change(page, 'Block in login', 'Block for 10 minutes')
+  await page
+    .getByRole('status')
+    .getByText(/^Blocked grace in login until \d\d:\d\d\./)
+    .waitFor()
+  await page.locator('[data-found=login] tbody', { hasText: 'banned' }).waitFor()
   expect(await page.locator('[data-found=login] tbody').textContent()).toContain('banned for 10 min')
   expect(await logInAs('grace')).toBe(429)
   await takePicture(page, 'blocked')
-  await page.getByRole('button', { name: 'Release in login' }).click()
-  await page.locator('#found', { hasText: 'Released grace in login.' }).waitFor()
+  await change(page, 'Release in login', 'Release')
+  await page.getByRole('status').getByText('Released grace in login.').waitFor()
   expect(await logInAs('grace')).toBe(401)
   expect(troubles).toEqual([])
 })
@@ -41,11 +55,20 @@ test('a client is blocked and released', async () => {
 test('without settings, a ban is listed and undone, and the page says how to change more', async () => {
   const { page, troubles } = await open()
   await lookUp(page, 'heidi')
-  await page.getByRole('button', { name: 'Block for 10 minutes in login' }).click()
-  await page.locator('#found', { hasText: 'Blocked heidi' }).waitFor()
-  await page.getByText('write settings: sharedSettings(store)').waitFor() // of the limiter api, which has no ban
+  await change(page, 'Block in login', 'Block for 10 minutes')
+  await page
+    .getByRole('status')
+    .getByText(/^Blocked heidi/)
+    .waitFor()
+  const [api, login] = ['api', 'login'].map((name) => page.locator(`[data-found=${name}] .bar`))
+  expect(await api?.textContent()).toMatch(
+    /^Release…This limiter has no ban, so .* write settings: sharedSettings\(store\)\.$/,
+  )
+  expect(await login?.textContent()).toMatch(
+    /^Release…Block…To exempt clients, raise limits or block networks/,
+  )
   expect(await page.getByRole('button', { name: /^Raise/ }).count()).toBe(0)
-  await page.getByRole('link', { name: 'In force' }).click()
+  await page.getByRole('status').getByRole('link', { name: 'In force' }).click()
   await page.getByRole('button', { name: 'Undo the ban of heidi in login' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('status').getByText('Undone: the ban of heidi in login.').waitFor()
@@ -177,8 +200,8 @@ describe('while a store is unavailable', () => {
     const text = /^redis has not replied since \d\d:\d\d: 4 limiters are affected, 80 decisions without it/
     await headline.getByText(text).waitFor()
     expect(await headline.locator('.effects li').allTextContents()).toEqual([
-      'api: each process counts alone, and grants 25 % of each limit.',
-      'search: each process counts alone, and grants each limit in full.',
+      'api: each process counts on its own, and grants 25 % of each limit.',
+      'search: each process counts on its own, and grants each limit in full.',
       'login: all requests are denied.',
       'mail: the function onStoreError decides on each request.',
     ])

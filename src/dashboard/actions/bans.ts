@@ -1,4 +1,5 @@
 import { partOf } from '../../limiter/resolve-parts.js'
+import { isMemoryStore } from '../../stores/memory/contract.js'
 import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
@@ -7,7 +8,9 @@ import { partsOf, readStanding } from './lookup.js'
 
 /** The most clients whose bans are read: those that operators blocked last, and those that are denied most. */
 const MAX_TYPED = 20
-const MAX_LISTED = 50
+const MAX_LISTED = 1000
+/** The most of the latter where a store cannot read more of them in one batch. */
+const MAX_READ_ALONE = 50
 
 /** What the page knows besides settings: the clients that were denied, and what operators did. */
 export interface KnownClients {
@@ -59,14 +62,36 @@ async function bannedAmong(
   return Array.from(banned.values())
 }
 
+/** The bans that are known. */
+export interface KnownBans {
+  readonly bans: readonly KnownBan[]
+  /** How many clients were looked at that were denied lately, and how many were not. */
+  readonly looked: number
+  readonly unread: number
+}
+
 /** Reads the bans of clients that the page knows. Rejects if the store failed. */
-export async function readBans(
+export async function readBans(watched: Watched, known: KnownClients): Promise<KnownBans> {
+  const identities = Array.from(new Set(known.identities))
+  const listed = identities.slice(0, mostListed(watched))
+  const bans = await bansOf(watched, { identities: listed, events: known.events })
+  return { bans, looked: listed.length, unread: identities.length - listed.length }
+}
+
+/** Returns of how many clients bans are read: of as many as the store can read in one batch. */
+function mostListed({ inspection: { store, limits } }: Watched): number {
+  if (isMemoryStore(store)) return MAX_LISTED
+  const bans = Array.from(limits.values()).filter(({ policy }) => policy.isBan).length
+  const inBatch = Math.floor((store.batching?.maxKeys ?? 0) / Math.max(1, bans))
+  return Math.min(MAX_LISTED, Math.max(MAX_READ_ALONE, inBatch))
+}
+
+async function bansOf(
   watched: Watched,
-  { identities, events }: KnownClients,
+  { identities: listed, events }: KnownClients,
 ): Promise<readonly KnownBan[]> {
   const blocks = events.filter(({ kind, limiter }) => kind === 'block' && limiter === watched.name)
   const typed = Array.from(new Set(blocks.toReversed().flatMap(identitiesOf))).slice(0, MAX_TYPED)
-  const listed = identities.slice(0, MAX_LISTED)
   if (typed.length + listed.length === 0) return []
   return (await bannedAmong(watched, typed, listed)).map((banned) => {
     const event = blocks.findLast((each) => identitiesOf(each).includes(banned.identity))

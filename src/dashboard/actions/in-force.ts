@@ -5,7 +5,8 @@ import { endOf } from '../../settings/read-override.js'
 import { messageOf } from '../../stores/store-error.js'
 import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
-import { type KnownBan, type KnownClients, readBans } from './bans.js'
+import { longestBlockOf } from '../figures/longest-block.js'
+import { type KnownBan, type KnownBans, type KnownClients, readBans } from './bans.js'
 import { settingsOf } from './settings-of.js'
 
 /** The most entries of one limiter, and the most parts that one entry names. */
@@ -41,6 +42,8 @@ export interface LimiterInForce {
   readonly entries: readonly InForce[]
   /** How many entries there are, listed or not. */
   readonly total: number
+  /** Of how many denied clients it is known whether they are banned, and of how many not; absent without bans. */
+  readonly banned?: Pick<KnownBans, 'looked' | 'unread'>
   /** Why it could not be read. */
   readonly problem?: string
 }
@@ -52,7 +55,10 @@ const MAX_SHOWN = 20
 export async function readInForce(watched: Watched, known: KnownClients): Promise<LimiterInForce> {
   const { name: limiter } = watched
   try {
-    const [{ base, parts }, bans] = await Promise.all([readParts(watched), readBans(watched, known)])
+    const [{ base, parts }, { bans, ...banned }] = await Promise.all([
+      readParts(watched),
+      readBans(watched, known),
+    ])
     const entries = [...groupedEntries(parts), ...bans.map(banEntry)].sort(
       (a, b) => (b.atMs ?? 0) - (a.atMs ?? 0),
     )
@@ -61,6 +67,7 @@ export async function readInForce(watched: Watched, known: KnownClients): Promis
       ...(base !== undefined && { base }),
       entries: entries.slice(0, MAX_ENTRIES),
       total: entries.length,
+      ...(longestBlockOf(watched.inspection.limits.values()) > 0 && { banned }),
     }
   } catch (error) {
     return { limiter, entries: [], total: 0, problem: messageOf(error) }

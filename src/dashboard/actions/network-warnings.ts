@@ -1,9 +1,10 @@
-import { parseAddress } from '../../keys/address.js'
+import { isNetwork, parseAddress } from '../../keys/address.js'
 import { bitsOf, isInRange, type Range } from '../../keys/network-key.js'
 import { readNetwork } from '../../settings/read-target.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { counted } from '../findings/words.js'
-import { isNetwork, type Target } from './targets.js'
+import { isAddressIn, networkOf } from './targeted-clients.js'
+import type { Target } from './targets.js'
 
 /** Networks with shorter prefixes hold more addresses than one owner usually has. */
 const WIDE_IPV4 = 16
@@ -61,10 +62,6 @@ export function networkNotes(targets: readonly Target[], { demands }: Surroundin
   return networks.map((text) => `${unknown} ${text}.`)
 }
 
-function networkOf({ network, identity = '' }: Target): string | undefined {
-  return network ?? (isNetwork(identity) ? identity : undefined)
-}
-
 /** Returns how many clients of a network were never denied. They are known where their identity is an address. */
 function allowedClientsIn(
   range: Range,
@@ -82,9 +79,4 @@ function allowedClientsIn(
   }
   const allowed = Array.from(wasDenied.values()).filter(({ isDenied }) => !isDenied)
   return Math.round(allowed.reduce((sum, { weight }) => sum + weight, 0))
-}
-
-function isAddressIn(identity: string, range: Range): boolean {
-  const address = parseAddress(identity.split('/', 1)[0])
-  return address !== undefined && isInRange(bitsOf(address), range)
 }

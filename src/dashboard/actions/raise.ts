@@ -2,6 +2,7 @@ import type { ClientDemand, LimitDemand } from '../../tuning/client-demand.js'
 import { roundUp } from '../../tuning/suitable-limit.js'
 import type { LimitRow } from '../figures/report.js'
 import type { ShownClient } from '../figures/shown.js'
+import { clientsAmong } from './targeted-clients.js'
 import type { Target } from './targets.js'
 
 /** For how long a client is expected to go on, even if it has been denied for a shorter time. */
@@ -27,8 +28,7 @@ export interface Raise {
  * rounded up. If none of them was denied, proposes to double all limits.
  */
 export function proposeRaise(known: KnownDemand, targets: readonly Target[]): readonly Raise[] {
-  const isMeant = meantBy(targets)
-  const clients = known.denied.filter(isMeant)
+  const clients = clientsAmong(known.denied, targets)
   const names = new Set(clients.map(({ limitName }) => limitName))
   const limits = largestOfEachName(known.limits.filter(({ isLocal }) => !isLocal))
   const denying = limits.filter(({ name }) => names.has(name))
@@ -56,14 +56,6 @@ function deniedInWindow(
   if (windowMs === null) return denied
   const spanMs = Math.max(LEAST_SPAN_MS, lastDeniedMs - firstDeniedMs)
   return (deniedPerSecond * Math.min(windowMs, spanMs)) / 1000
-}
-
-/** Returns whether a client is one of the targets, or in the network of one. */
-function meantBy(targets: readonly Target[]): (client: ShownClient) => boolean {
-  const identities = new Set(targets.map(({ storedIdentity, identity }) => storedIdentity ?? identity))
-  const networks = new Set(targets.map(({ network }) => network))
-  return (client) =>
-    identities.has(client.identity) || client.networks.some(({ network }) => networks.has(network))
 }
 
 /** A policy function may return several limits of one name. */

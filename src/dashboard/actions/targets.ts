@@ -1,21 +1,26 @@
-import { parseAsWritten } from '../../keys/address.js'
+import { isNetwork } from '../../keys/address.js'
 import type { SettingsOverride } from '../../limiter/settings-document.js'
 import { overridePath } from '../../settings/parts.js'
 import { readStoredIdentity } from '../../settings/read-target.js'
 import { wrongOption } from '../../util/validate.js'
 import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
-import { lookUp } from './lookup.js'
+import { canBeIdentity, lookUp } from './lookup.js'
 
 /** The most targets of one change. */
 export const MAX_TARGETS = 1000
 /** The most of them that a person has typed: each is looked up in the store. */
 const MAX_TYPED = 20
 
-/** Whom a change is for: a client as the page lists it, a client as a person typed it, or a network. */
-export type Target = Pick<SettingsOverride, 'storedIdentity' | 'network'> & { readonly identity?: string }
+/**
+ * Whom a change is for: a client as the page lists it, a client as a person typed it, a network, or all clients
+ * whose identity begins with a text.
+ */
+export type Target = Pick<SettingsOverride, 'storedIdentity' | 'network' | 'identityPrefix'> & {
+  readonly identity?: string
+}
 
-const KINDS = ['storedIdentity', 'identity', 'network'] as const
+const KINDS = ['storedIdentity', 'identity', 'network', 'identityPrefix'] as const
 
 /** Reads the targets of a change. Throws a `TypeError` for wrong ones. */
 export function readTargets(targets: unknown): readonly Target[] {
@@ -33,10 +38,14 @@ function readTarget(target: unknown, i: number): Target {
   const [kind, ...others] = KINDS.filter((each) => fields[each] !== undefined)
   const text = kind && fields[kind]
   if (kind === undefined || others.length > 0 || typeof text !== 'string') {
-    const must = 'an object with one text: storedIdentity, identity or network'
+    const must = 'an object with one text: storedIdentity, identity, network or identityPrefix'
     throw wrongOption('dashboard', `targets[${i}]`, must, target)
   }
-  return { [kind]: kind === 'identity' ? text.trim() : text }
+  if (kind !== 'network' && !canBeIdentity(text)) {
+    const must = '1 to 1024 characters, without NUL or unpaired surrogates'
+    throw wrongOption('dashboard', `targets[${i}].${kind}`, must, text)
+  }
+  return { [kind]: text }
 }
 
 /**
@@ -57,17 +66,13 @@ export async function resolveTargets(
   return Array.from(new Map(byPath).values())
 }
 
-async function typedTargets(watched: Watched, text: string): Promise<readonly Target[]> {
-  const { standings, problem } = await lookUp(watched, text)
+async function typedTargets(watched: Watched, typed: string): Promise<readonly Target[]> {
+  const { standings, problem } = await lookUp(watched, typed)
+  const text = typed.trim()
   if (problem !== undefined) throw new Error(problem)
   if (standings.length > 0) return standings.map(({ identity }) => ({ storedIdentity: identity }))
   if (isNetwork(text)) return [{ network: text }]
   return [isStored(text) ? { storedIdentity: text } : { identity: text }]
-}
-
-/** Returns whether a text is an address or a CIDR range. */
-export function isNetwork(text: string): boolean {
-  return parseAsWritten(text.split('/', 1)[0] ?? '') !== undefined
 }
 
 function isStored(text: string): boolean {

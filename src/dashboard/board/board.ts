@@ -68,6 +68,7 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
     record(event) {
       const index = groups.findIndex(({ histories }) => histories.has(event.limiter ?? ''))
       events[Math.max(0, index)]?.record(event)
+      latest = undefined // the next look has it
     },
     async stop() {
       clearInterval(timer)

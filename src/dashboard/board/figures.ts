@@ -2,6 +2,7 @@ import { inspectSettings } from '../../limiter/settings-source.js'
 import { clientKey } from '../figures/denied-clients.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
+import { longestBlockOf } from '../figures/longest-block.js'
 import { mergeBriefly, mergeReports } from '../figures/merge.js'
 import type { DeniedRow, LimiterReport } from '../figures/report.js'
 import type { LimiterDetail, OverviewRow, Series, ShownOutage, ShownProcess } from '../figures/shown.js'
@@ -76,6 +77,7 @@ export function figuresOf(
       deniedShare: denied === 0 ? 0 : denied / (allowed + denied),
       store: store.name,
       storeState: store.state,
+      longestBlockMs: longestBlockOf(watch.inspection.limits.values()),
       hasSettings: inspectSettings(watch.inspection.source) !== undefined,
     }
   }

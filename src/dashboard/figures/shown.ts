@@ -47,6 +47,8 @@ export interface OverviewRow {
   readonly deniedShare: number
   readonly store: string
   readonly storeState: BreakerState
+  /** The longest block that its bans can keep; 0 if no limit of it is a ban. */
+  readonly longestBlockMs: number
   /** Whether the page can change its limits. */
   readonly hasSettings: boolean
 }

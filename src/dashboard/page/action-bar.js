@@ -1,7 +1,7 @@
+import { changeDialog } from './change-dialog.js'
 import { el, setChildren } from './dom.js'
 import { actionsOf } from './finding-actions.js'
 import { withTimes } from './format.js'
-import { overrideDialog } from './override-dialog.js'
 import { addressOf } from './route.js'
 
 /** Creates the buttons that fit what is wrong with a limiter. */
@@ -11,7 +11,7 @@ export function actionBar({ actions, onDone }) {
 
   function open(override) {
     const { text: _text, ...rest } = override
-    overrideDialog({ ...rest, actions, onDone, limiter: row.name, reason: withTimes(row.finding.sentence) })
+    changeDialog({ ...rest, actions, onDone, row, reason: withTimes(row.finding.sentence) })
   }
 
   return {

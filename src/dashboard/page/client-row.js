@@ -4,7 +4,10 @@ import { clientLink } from './limit-tables.js'
 
 /** Creates the row of a denied client: who it is and where it was denied, how often, when, and from where. */
 export function clientRow({ onSelect, onNetwork }) {
-  const box = el('input', { type: 'checkbox', onchange: () => onSelect(element.client, box.checked) })
+  const box = el('input', {
+    type: 'checkbox',
+    onclick: ({ shiftKey }) => onSelect(element, box.checked, shiftKey),
+  })
   const name = el('div', { class: 'who' })
   const routes = el('div', { class: 'sub routes' })
   const denied = el('b', {})

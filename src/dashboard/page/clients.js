@@ -1,6 +1,6 @@
 import { clientRow } from './client-row.js'
 import { el, setText } from './dom.js'
-import { count, counted } from './format.js'
+import { count, counted, isNetwork } from './format.js'
 import { holdOf } from './hold.js'
 import { keyedList } from './keyed-list.js'
 import { selectionBar } from './selection.js'
@@ -35,33 +35,37 @@ export function clientsPanel(limiter, { go, actions, onDone }) {
     body,
   )
   const bar = selectionBar({ limiter, actions, onDone, onClear: () => selectNone() })
-  const blockNetwork = el('button', { type: 'button', hidden: true, onclick: () => bar.block(searched) })
   const element = el(
     'section',
     { class: 'panel clients-panel', 'aria-labelledby': 'clients-title' },
-    el(
-      'div',
-      { class: 'toolbar' },
-      title,
-      summary,
-      el('span', { class: 'grow' }),
-      blockNetwork,
-      search.element,
-    ),
+    el('div', { class: 'toolbar' }, title, summary, el('span', { class: 'grow' }), search.element),
     table,
     bar.element,
   )
   let searched = ''
+  let shownModel
+  /** The row that was selected last, from which a range starts. */
+  let anchor
 
-  function select(client, isOn) {
-    if (isOn) selected.set(keyOf(client), client)
-    else selected.delete(keyOf(client))
+  /** Selects the client of a row; all from the last row on if it is the end of a range. */
+  function select(row, isOn, isRange) {
+    const rows = Array.from(body.children)
+    const [at, from] = [rows.indexOf(row), isRange ? rows.indexOf(anchor) : -1]
+    const range = from < 0 ? [row] : rows.slice(Math.min(at, from), Math.max(at, from) + 1)
+    anchor = row
+    selectRows(range, isOn)
+  }
+
+  function selectRows(rows, isOn) {
+    for (const { client } of rows) {
+      if (isOn) selected.set(keyOf(client), client)
+      else selected.delete(keyOf(client))
+    }
     showSelection()
   }
 
   function selectAll() {
-    const isOn = all.checked // showing the selection sets it
-    for (const row of body.children) select(row.client, isOn)
+    selectRows(body.children, all.checked)
   }
 
   function selectNone() {
@@ -74,7 +78,8 @@ export function clientsPanel(limiter, { go, actions, onDone }) {
     const listed = body.children.length
     all.checked = listed > 0 && selected.size >= listed
     all.indeterminate = selected.size > 0 && !all.checked
-    bar.show(Array.from(selected.values()))
+    const network = isNetwork(searched) ? searched.trim() : ''
+    if (shownModel) bar.show(Array.from(selected.values()), network, shownModel)
   }
 
   function onNetwork(network) {
@@ -83,9 +88,7 @@ export function clientsPanel(limiter, { go, actions, onDone }) {
 
   function show(detail, model, route) {
     search.show(route.search)
-    bar.allow(model)
-    blockNetwork.hidden = !bar.canOverride() || !NETWORK.test(route.search)
-    setText(blockNetwork, `Block ${route.search}…`)
+    shownModel = model
     if (detail === undefined) return
     const isNewSearch = searched !== route.search
     searched = route.search
@@ -98,9 +101,6 @@ export function clientsPanel(limiter, { go, actions, onDone }) {
 
   return { element, show, search: search.input }
 }
-
-/** An address or a range of them, as the page writes networks. */
-const NETWORK = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-f:]*:[\da-f:]*)(?:\/\d{1,3})?$/i
 
 const keyOf = ({ limitName, identity }) => `${limitName}\0${identity}`
 

@@ -4,8 +4,8 @@ import { randomId } from './random-id.js'
 const MAX_REASON = 500
 
 /**
- * Asks to confirm a change, with who makes it and why. The focus is on the button that confirms. `run(author)`
- * makes the change, and resolves with what was done, or with `undefined` if there is more to read first. A change
+ * Asks to confirm a change, with who makes it and why. The focus is on the button that confirms, or on the reason if
+ * it is still to be written. `run(author)` makes the change, and resolves with what was done, or with `undefined` if there is more to read first. A change
  * that is confirmed again, because its outcome is unknown, has the same `id`: it is made once.
  */
 export function confirmDialog({ title, verb, content = [], reason, actions, run, onDone }) {
@@ -15,7 +15,9 @@ export function confirmDialog({ title, verb, content = [], reason, actions, run,
   const why = el('input', { name: 'reason', required: true, maxlength: String(MAX_REASON) })
   why.value = reason.slice(0, MAX_REASON)
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true })
-  const confirm = el('button', { type: 'submit', autofocus: true, onclick: ignoreRepeated }, verb)
+  const confirm = el('button', { type: 'submit', onclick: ignoreRepeated }, verb)
+  const first = why.value === '' ? why : confirm
+  first.setAttribute('autofocus', '')
   const form = el(
     'form',
     { method: 'dialog', onsubmit: submit, oninput: renew },

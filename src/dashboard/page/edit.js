@@ -1,9 +1,9 @@
 import { textOf } from './confirm-dialog.js'
 import { conflictTexts } from './conflict-texts.js'
-import { el, setChildren, setText } from './dom.js'
+import { el, setText } from './dom.js'
 import { editedParts } from './edited-parts.js'
 import { inForceList } from './in-force.js'
-import { previewText } from './preview-text.js'
+import { livePreview } from './live-preview.js'
 import { randomId } from './random-id.js'
 import { addressOf } from './route.js'
 import { post } from './server.js'
@@ -11,13 +11,11 @@ import { settingsFields } from './settings-fields.js'
 import { historyPanel } from './settings-history.js'
 import { targetForm } from './target-form.js'
 
-const TYPING_MS = 400
-
 /** Creates the view in which the settings of a limiter are changed: numbers, mode, candidate and overrides. */
 export function editView(limiter, { actions, onDone }) {
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true })
   const fields = el('div', { class: 'fields' })
-  const preview = el('ul', { class: 'preview', 'aria-live': 'polite' })
+  const preview = livePreview(asPreview)
   const conflict = el('div', { class: 'conflict', role: 'alert', hidden: true })
   const reason = el('input', { name: 'reason', required: true, maxlength: '500' })
   const name = el('input', { name: 'by', maxlength: '200', autocomplete: 'name' })
@@ -30,10 +28,17 @@ export function editView(limiter, { actions, onDone }) {
     naming,
     save,
   )
-  const form = el('form', { onsubmit: submit, oninput: changed }, fields, preview, conflict, problem, ending)
+  const form = el(
+    'form',
+    { onsubmit: submit, oninput: changed },
+    fields,
+    preview.element,
+    conflict,
+    problem,
+    ending,
+  )
   const overrides = inForceList({ limiter, actions, onDone })
   const adding = targetForm({
-    limiter,
     actions,
     onDone(done) {
       void load(true)
@@ -64,7 +69,6 @@ export function editView(limiter, { actions, onDone }) {
   let base
   let read
   let id = randomId()
-  let timer
   let canChange = false
 
   /** Reads the settings. What was typed stays if `keeps` is set. */
@@ -86,31 +90,19 @@ export function editView(limiter, { actions, onDone }) {
     read = readFields
     fields.replaceChildren(...elements)
     allow()
-    preview.replaceChildren()
+    void preview.load()
     conflict.hidden = true
     save.textContent = 'Save'
   }
 
   function changed() {
     id = randomId()
-    clearTimeout(timer)
-    timer = setTimeout(showPreview, TYPING_MS)
+    preview.typed()
   }
 
-  async function showPreview() {
-    try {
-      const parts = editedParts(filled, read())
-      const { limits, candidate = [] } =
-        parts.length === 0 ? { limits: [] } : await post('preview', { limiter, parts })
-      problem.hidden = true
-      const texts = [
-        ...limits.map(previewText),
-        ...candidate.map((each) => `As a candidate, which denies nothing: ${previewText(each)}`),
-      ]
-      setChildren(preview, texts.join('\n'), () => texts.map((text) => el('li', {}, text)))
-    } catch (error) {
-      showProblem(error)
-    }
+  function asPreview() {
+    const parts = filled === undefined ? [] : editedParts(filled, read())
+    return parts.length === 0 ? undefined : { limiter, parts }
   }
 
   async function submit(event) {
@@ -152,11 +144,11 @@ export function editView(limiter, { actions, onDone }) {
   function allow() {
     for (const field of form.querySelectorAll('input, select, textarea')) field.disabled = !canChange
     ending.hidden = !canChange
-    adding.element.hidden = !canChange
   }
 
   function show(model) {
     overrides.show(model)
+    adding.show(model.rows.get(limiter), model.session.canChange)
     const remembered = actions.rememberedName()
     naming.hidden = remembered === undefined
     if (canChange === model.session.canChange) return

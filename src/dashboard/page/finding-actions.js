@@ -1,7 +1,6 @@
 import { counted } from './format.js'
+import { DAY_MS, HOUR_MS } from './ways.js'
 
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * HOUR_MS
 /** The most networks and clients that one button acts on: those that were denied most. */
 const MAX_NETWORKS = 3
 const MAX_CLIENTS = 50

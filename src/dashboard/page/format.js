@@ -78,6 +78,11 @@ export function withTimes(sentence, nowMs = Date.now()) {
   return spelled(sentence).replace(/(?<!\\u)\{(\d{1,15})\}/g, (_, ms) => moment(Number(ms), nowMs))
 }
 
+/** Returns whether a text is an address or a range of them, as the page writes networks. */
+export function isNetwork(text) {
+  return /^(?:\d{1,3}(?:\.\d{1,3}){3}|(?=.*:.*:)[\da-f:]+)(?:\/\d{1,3})?$/i.test(text.trim())
+}
+
 const KINDS = {
   'token-bucket': 'token bucket',
   'sliding-window': 'sliding window',

@@ -16,7 +16,7 @@ const KINDS = {
 /** What is undone, in a sentence. */
 const UNDONE = { ...KINDS, block: 'block', ban: 'ban', exempt: 'exemption', mode: 'changed mode' }
 const MAX_TARGETS = 3
-const HEADS = ['limiter', 'what', 'whom', 'until', 'by whom, and why', '']
+const HEADS = ['Limiter', 'Change', 'Applies to', 'Until', 'Changed by', '']
 
 /** Creates the view of what is in force in all limiters: bans, blocks, exemptions, and changed limits. */
 export function inForceView({ actions, onDone }) {
@@ -35,10 +35,10 @@ export function inForceView({ actions, onDone }) {
   return { element, open: list.open, show: list.show }
 }
 
-/** Creates a list of what is in force in one limiter, or in all. It is read anew when somebody changes something. */
+/** Creates a list of what is in force in one limiter, or in all. It is read again after each change. */
 export function inForceList({ limiter, actions, onDone }) {
   const body = el('tbody')
-  const status = el('p', { class: 'quiet', role: 'status' }, 'Reading…')
+  const note = el('p', { class: 'quiet', role: 'status' }, 'Reading…')
   const problems = el('div', { class: 'problems-of-list' })
   const heads = limiter === undefined ? HEADS : HEADS.slice(1)
   const table = el(
@@ -60,7 +60,7 @@ export function inForceList({ limiter, actions, onDone }) {
     'div',
     { class: 'in-force-list', role: 'group', 'aria-label': 'List of what is in force', tabindex: '0' },
     problems,
-    status,
+    note,
     table,
   )
   let read = []
@@ -77,7 +77,7 @@ export function inForceList({ limiter, actions, onDone }) {
       read = limiters
       draw()
     } catch (error) {
-      if (turn === latest) setText(status, error.message)
+      if (turn === latest) setText(note, error.message)
     }
   }
 
@@ -88,8 +88,12 @@ export function inForceList({ limiter, actions, onDone }) {
     setChildren(problems, JSON.stringify(failed), () =>
       failed.map((each) => el('p', { class: 'problem' }, `${each.limiter}: ${each.problem}`)),
     )
-    setText(status, statusOf(entries.length, more))
-    status.hidden = entries.length > 0 && more === 0
+    const status = [
+      entries.length === 0 && NOTHING,
+      more > 0 && `${count(more)} more are not listed.`,
+      bansText(read),
+    ]
+    setText(note, status.filter(Boolean).join(' '))
     table.hidden = entries.length === 0
     setChildren(body, JSON.stringify([entries, canChange]), () => entries.map(row))
   }
@@ -123,7 +127,11 @@ export function inForceList({ limiter, actions, onDone }) {
       actions,
       async run(author) {
         if (kind === 'ban')
-          await post('release', { limiter: found.limiter, identity: entry.targets[0], ...author })
+          await post('release', {
+            limiter: found.limiter,
+            targets: [{ identity: entry.targets[0] }],
+            ...author,
+          })
         else await undoParts({ limiter: found.limiter, paths, base: found.base, ...author })
         await load()
         return `Undone: the ${UNDONE[kind]}${whom} in ${found.limiter}.`
@@ -143,7 +151,7 @@ export function inForceList({ limiter, actions, onDone }) {
     }
   }
 
-  /** Reads the list when it is opened, and anew when an event says that something has changed. */
+  /** Reads the list when it is opened, and again when an event says that something has changed. */
   function show(model) {
     if (!model.isKnown) return
     if (canChange !== model.session.canChange) {
@@ -166,9 +174,17 @@ export function inForceList({ limiter, actions, onDone }) {
 const STALE = Symbol('stale')
 const CHANGES = ['settings', 'block', 'release', 'mode', 'candidate']
 
-function statusOf(listed, more) {
-  if (listed === 0) return 'Nothing: the limits in the code apply to everyone.'
-  return more > 0 ? `${count(more)} more are not listed.` : ''
+const NOTHING = 'Nothing: the limits in the code apply to everyone.'
+
+/** Returns whose bans are listed: a store cannot be asked for all. */
+function bansText(read) {
+  const banned = read.flatMap((each) => each.banned ?? [])
+  if (banned.length === 0) return ''
+  const [looked, unread] = ['looked', 'unread'].map((name) =>
+    banned.reduce((sum, each) => sum + each[name], 0),
+  )
+  const others = unread > 0 ? `, but not of ${count(unread)} that were denied less` : ''
+  return `Bans are listed of the clients that operators blocked last, and of ${counted(looked, 'client')} denied lately${others}.`
 }
 
 /** Returns new numbers in words, such as `api: 100 per 1m`. */

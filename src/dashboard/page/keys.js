@@ -6,6 +6,7 @@ const KEYS = [
   ['k', 'previous row'],
   ['Enter', 'open the row'],
   ['x', 'select the client'],
+  ['X', 'select all from the last one'],
   ['Esc', 'back, or leave a field'],
   ['o', 'overview'],
   ['?', 'these keys'],
@@ -21,7 +22,8 @@ export function connectKeys({ search, back, overview }) {
     '/': () => search()?.focus(),
     j: () => move(1),
     k: () => move(-1),
-    x: () => document.activeElement?.closest('tr')?.querySelector('input[type="checkbox"]')?.click(),
+    x: () => selectRow(false),
+    X: () => selectRow(true),
     o: overview,
     '?': () => help.showModal(),
     Escape: back,
@@ -48,6 +50,12 @@ function move(by) {
   const row = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by))]
   row?.focus({ preventScroll: true })
   row?.closest('li, tr')?.scrollIntoView({ block: 'nearest' })
+}
+
+/** Selects the client of the row that has the focus, alone or as the end of a range. */
+function selectRow(shiftKey) {
+  const box = document.activeElement?.closest('tr')?.querySelector('input[type="checkbox"]')
+  box?.dispatchEvent(new MouseEvent('click', { shiftKey }))
 }
 
 function helpDialog() {

@@ -1,9 +1,6 @@
-import { blockDurations } from './block-durations.js'
+import { changeButtons } from './change-buttons.js'
 import { el, identity, table } from './dom.js'
-import { DAY_MS, HOUR_MS } from './finding-actions.js'
-import { clock, count, duration, spelled } from './format.js'
-import { overrideDialog } from './override-dialog.js'
-import { NO_SETTINGS } from './selection.js'
+import { clock, count, duration, isNetwork } from './format.js'
 import { post } from './server.js'
 
 const LISTINGS = {
@@ -47,20 +44,24 @@ export function lookupView({ go, actions, onDone }) {
     else go({ search: input.value })
   }
 
-  /** Shows what limiters hold of an identity, below a heading: what was done, or what was found. */
-  async function lookUp(text, done) {
+  /** Shows what limiters hold of an identity. */
+  async function lookUp(text) {
     const turn = ++latest
     try {
       const { found } = await post('lookup', { identity: text })
-      if (turn === latest) results.replaceChildren(...panels(text, found, done))
+      if (turn === latest) results.replaceChildren(...panels(text, found))
     } catch (error) {
       if (turn === latest) results.replaceChildren(problem(error.message))
     }
   }
 
-  function panels(text, found, done) {
-    const [before, after] = done ?? [summaryOf(found), '']
-    const summary = el('p', { class: 'summary', tabindex: '-1' }, `${before} `, identity(text), after)
+  function panels(text, found) {
+    const summary = el(
+      'p',
+      { class: 'summary', tabindex: '-1' },
+      `${summaryOf(text, found)} `,
+      identity(text),
+    )
     return [summary, ...found.map((each) => foundPanel(text, each))]
   }
 
@@ -73,58 +74,29 @@ export function lookupView({ go, actions, onDone }) {
       el('h2', {}, limiter),
       listing && el('p', {}, LISTINGS[listing]),
       standings.length === 0 ? el('p', { class: 'quiet' }, 'No usage.') : standingTable(limiter, standings),
-      canChange && el('p', { class: 'bar' }, ...buttons(text, found)),
+      buttonsFor(text, found),
     )
   }
 
-  function buttons(text, { limiter, standings, longestBlockMs }) {
-    const act = (action, body, done) => async () => {
-      try {
-        if (!(await actions.change(action, { identity: text, limiter, ...body }))) return
-        await lookUp(text, done)
+  /** Returns buttons that change what was typed: the server knows how the limiter spells it. */
+  function buttonsFor(text, { limiter, standings, longestBlockMs }) {
+    const buttons = changeButtons({
+      actions,
+      isNamed: true,
+      start: () => ({ targets: [{ identity: text }], who: text }),
+      async onDone(done) {
+        onDone(done)
+        await lookUp(text)
         results.querySelector('.summary')?.focus({ preventScroll: true }) // the button is gone
-      } catch (error) {
-        results.querySelector(':scope > .problem')?.remove()
-        results.prepend(problem(error.message))
-      }
-    }
-    const release = act('release', {}, ['Released', ` in ${limiter}.`])
-    const hint = `This limiter has no ban, so it cannot block clients. ${NO_SETTINGS}`
-    const releasing = standings.length > 0 && button('Release', `Release in ${limiter}`, release)
-    if (rows.get(limiter)?.hasSettings)
-      return [releasing, ...overrideButtons(text, limiter, standings)].filter(Boolean)
-    return [
-      releasing,
-      ...blockDurations(longestBlockMs).map(([name, durationMs]) => {
-        const block = act('block', { durationMs }, ['Blocked', ` for ${name} in ${limiter}.`])
-        return button(`Block for ${name}`, `Block for ${name} in ${limiter}`, block)
-      }),
-      longestBlockMs === 0 && el('span', { class: 'quiet' }, hint),
-    ].filter(Boolean)
-  }
-
-  /** Returns buttons that override the limits of what was found, or of what was typed if nothing was. */
-  function overrideButtons(text, limiter, standings) {
-    const stored = Array.from(new Set(standings.map((standing) => standing.identity)))
-    const targets =
-      stored.length > 0 ? stored.map((each) => ({ storedIdentity: each })) : [{ identity: text }]
-    return ['Block', 'Exempt', 'Raise'].map((verb) => {
-      const open = () =>
-        overrideDialog({
-          actions,
-          limiter,
-          effect: verb.toLowerCase(),
-          targets,
-          who: spelled(text),
-          durationMs: verb === 'Block' ? HOUR_MS : DAY_MS,
-          reason: '',
-          onDone(done) {
-            void lookUp(text)
-            onDone(done)
-          },
-        })
-      return button(`${verb}…`, `${verb} in ${limiter}`, open)
+      },
     })
+    const row = rows.get(limiter)
+    buttons.show(
+      row && { ...row, longestBlockMs },
+      canChange,
+      standings.length === 0 && isNetwork(text) && text.includes('/'),
+    )
+    return buttons.element
   }
 
   function show({ session, isKnown, rows: known }, { search }) {
@@ -168,17 +140,14 @@ function backOf({ resetAfterMs }) {
   return resetAfterMs === null ? 'once it is released' : `in ${duration(resetAfterMs)}`
 }
 
-function summaryOf(found) {
+function summaryOf(text, found) {
   const isLimited = found.some(
     ({ standings, listing }) => listing === 'block' || standings.some(({ remaining }) => remaining === 0),
   )
   if (isLimited) return 'Limited:'
   if (found.some(({ problem }) => problem !== undefined)) return 'Some limiters could not be read for'
-  return found.some(({ standings }) => standings.length > 0) ? 'Not limited:' : 'No limiter has seen'
-}
-
-function button(text, label, onclick) {
-  return el('button', { type: 'button', 'aria-label': label, onclick }, text)
+  if (found.some(({ standings }) => standings.length > 0)) return 'Not limited:'
+  return isNetwork(text) ? 'No limiter counts by it:' : 'No limiter has seen'
 }
 
 function problem(text) {

@@ -1,3 +1,4 @@
+import { actionBar } from './action-bar.js'
 import { el, setAttribute, setText } from './dom.js'
 import { findingText, whereText } from './finding-text.js'
 import { age, percent, rate } from './format.js'
@@ -5,8 +6,8 @@ import { icon, levelIcon } from './icons.js'
 import { addressOf } from './route.js'
 import { sparkline } from './sparkline.js'
 
-/** Creates the row of a limiter. What an operator can do about it belongs after its sentence. */
-export function overviewRow(name) {
+/** Creates the row of a limiter, with what an operator can do about it unless a headline above offers it. */
+export function overviewRow(name, context) {
   const level = levelIcon()
   const levelName = el('span', { class: 'visually-hidden' })
   const link = el('a', { class: 'name', 'data-move': true }, name)
@@ -14,6 +15,7 @@ export function overviewRow(name) {
   const since = el('span', { class: 'since' })
   const sentence = el('span', { class: 'sentence' })
   const spark = sparkline()
+  const bar = actionBar(context)
   const [allowed, denied, share] = ['allowed per second', 'denied per second', 'denied'].map(numberCell)
   const element = el(
     'li',
@@ -26,6 +28,7 @@ export function overviewRow(name) {
     denied.cell,
     share.cell,
     icon('chevron'),
+    bar.element,
   )
   denied.cell.classList.add('is-denied')
   let drawn
@@ -46,12 +49,13 @@ export function overviewRow(name) {
   }
 
   /** Shows what is not in the row of a frame: the traffic, and what depends on the route and the time. */
-  element.showMore = (series, route, { atMs, outages }, hasHeadline) => {
+  element.showMore = (series, route, { atMs, outages, session }, hasHeadline) => {
     if (series !== drawn) spark.show(series)
     drawn = series
     setAttribute(link, 'href', addressOf({ view: 'limiter', name, range: route.range }))
     setAttribute(link, 'aria-current', route.view === 'limiter' && route.name === name ? 'page' : undefined)
     const isHeadline = hasHeadline && route.view !== 'limiter' // beside a limiter, there are no headlines
+    bar.show(isHeadline ? undefined : row, session)
     element.classList.toggle('is-brief', isHeadline || row.finding.kind === 'store-outage')
     const words = isHeadline ? whereText(row.finding) : findingText(row, outages)
     setText(sentence, words)

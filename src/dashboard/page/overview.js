@@ -21,7 +21,7 @@ export function overview({ go, histories, actions, onDone }) {
   const headlines = headlineList('What is wrong', { actions, onDone })
   const calm = el('p', { class: 'all-calm' })
   const isHeld = holdOf(list)
-  const showRows = keyedList(list, (name) => overviewRow(name))
+  const showRows = keyedList(list, (name) => overviewRow(name, { actions, onDone }))
   let filter = ''
   const element = el(
     'section',

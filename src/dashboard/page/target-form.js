@@ -1,27 +1,29 @@
+import { changeDialog } from './change-dialog.js'
 import { el } from './dom.js'
-import { DAY_MS } from './finding-actions.js'
-import { overrideDialog } from './override-dialog.js'
 
-/** Creates a form that overrides the limits of a client, an address or a network that an operator types. */
-export function targetForm({ limiter, actions, onDone }) {
+/**
+ * Creates a form that overrides the limits of a client, an address or a network that an operator types, or of all
+ * clients whose identity begins with a text.
+ */
+export function targetForm({ actions, onDone }) {
   const target = el('input', { name: 'target', required: true, autocomplete: 'off', spellcheck: 'false' })
+  const isPrefix = el('input', { type: 'checkbox', name: 'prefix' })
   const effect = el(
     'select',
     { name: 'effect', 'aria-label': 'What to do' },
-    ...['block', 'exempt', 'raise'].map((each) => el('option', { value: each }, each)),
+    ...['block', 'exempt', 'raise', 'release'].map((each) => el('option', { value: each }, each)),
   )
+  let row
 
   function submit(event) {
     event.preventDefault()
     const text = target.value.trim()
-    overrideDialog({
+    changeDialog({
       actions,
-      limiter,
+      row,
       effect: effect.value,
-      targets: [{ identity: text }],
-      who: text,
-      durationMs: DAY_MS,
-      reason: '',
+      targets: [isPrefix.checked ? { identityPrefix: text } : { identity: text }],
+      who: isPrefix.checked ? `${text}…` : text,
       onDone(done) {
         target.value = ''
         onDone(done)
@@ -29,13 +31,19 @@ export function targetForm({ limiter, actions, onDone }) {
     })
   }
 
+  const element = el(
+    'form',
+    { class: 'bar adding', onsubmit: submit },
+    el('label', {}, 'Client, address or network', target),
+    effect,
+    el('button', { type: 'submit', class: 'quiet-submit' }, 'Continue…'),
+    el('label', { class: 'check' }, isPrefix, 'All clients whose identity begins with it'),
+  )
   return {
-    element: el(
-      'form',
-      { class: 'bar adding', onsubmit: submit },
-      el('label', {}, 'Client, address or network', target),
-      effect,
-      el('button', { type: 'submit', class: 'quiet-submit' }, 'Continue…'),
-    ),
+    element,
+    show(next, canChange) {
+      row = next
+      element.hidden = !canChange || row === undefined
+    },
   }
 }

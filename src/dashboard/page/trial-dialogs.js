@@ -2,13 +2,8 @@ import { confirmDialog } from './confirm-dialog.js'
 import { el } from './dom.js'
 import { count } from './format.js'
 import { post } from './server.js'
+import { LENGTHS } from './ways.js'
 
-const LENGTHS = [
-  ['10 minutes', 600_000],
-  ['1 hour', 3_600_000],
-  ['1 day', 86_400_000],
-  ['7 days', 604_800_000],
-]
 const SHARES = [
   ['0.1 %', 0.001],
   ['1 %', 0.01],

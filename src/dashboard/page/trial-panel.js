@@ -58,8 +58,8 @@ export function trialPanel({ limiter, actions, onDone }) {
     return [
       el('p', {}, el('span', { class: 'badge' }, 'trial'), ' ', stateText(trial)),
       problem === undefined ? undefined : el('p', { class: 'problem' }, spelled(problem)),
-      watched && figures('Newly denied by the candidate', watched),
-      guarded && figures('Denied so far, of those in good standing', guarded),
+      watched && figures(watchedText(watched), watched),
+      guarded && figures(`Denied so far, of ${counted(guarded.clients, 'client')} in good standing`, guarded),
       el(
         'div',
         { class: 'bar' },
@@ -70,17 +70,14 @@ export function trialPanel({ limiter, actions, onDone }) {
   }
 
   function proposalParts(proposal) {
-    const { limit, verdict, reason, cautions, newlyDenied } = proposal
+    const { limit, verdict, reason, cautions, newlyDenied, quantiles, apart } = proposal
     const isTried = can.change && can.try && limit !== undefined && verdict !== 'keep'
     return [
       el('p', {}, el('strong', {}, adviceText(proposal)), ' ', reason),
+      quantiles?.length > 0 && el('p', { class: 'quiet' }, quantileText(quantiles)),
+      apart && figures(apartText(apart), asGroup(apart)),
       ...cautions.map((text) => el('p', { class: 'quiet' }, text)),
-      newlyDenied &&
-        figures('Newly denied', {
-          denied: newlyDenied.clients,
-          clients: proposal.clients,
-          identities: newlyDenied.largest.map((each) => each.identity),
-        }),
+      newlyDenied && figures(`Newly denied, of ${counted(proposal.clients, 'client')}`, asGroup(newlyDenied)),
       el(
         'div',
         { class: 'bar' },
@@ -97,7 +94,7 @@ export function trialPanel({ limiter, actions, onDone }) {
     void load()
   }
 
-  /** Reads anew when an event says that something has changed, and every five minutes. */
+  /** Reads again when an event says that something has changed, and every five minutes. */
   function show(model) {
     if (!model.isKnown) return
     const next = { change: model.session.canChange, try: model.rows.get(limiter)?.hasSettings === true }
@@ -134,8 +131,38 @@ function adviceText({ limitName, verdict, inForce, limit, windowMs }) {
   return `${limitName}: ${what} ${count(limit)}${per}.`
 }
 
-function figures(title, { denied, clients, identities }) {
+/** Returns what clients asked for at most in a window. */
+function quantileText(quantiles) {
+  const parts = quantiles.map(({ share, peak }) =>
+    share === 1 ? `the largest ${count(peak)}` : `${100 * share} % at most ${count(peak)}`,
+  )
+  return `Asked for in one window: ${parts.join(', ')}.`
+}
+
+const BECAUSE = {
+  gap: 'beyond a gap',
+  median: '100 times the median or more',
+  denied: 'denied over and over',
+}
+
+function apartText({ because, smallestPeak, largestPeak }) {
+  const peaks =
+    smallestPeak === largestPeak ? count(largestPeak) : `${count(smallestPeak)} to ${count(largestPeak)}`
+  return `Set apart (${BECAUSE[because]}), asking for ${peaks}`
+}
+
+const asGroup = ({ clients, largest }) => ({
+  denied: clients,
+  identities: largest.map((each) => each.identity),
+})
+
+function watchedText({ clients, from, requests }) {
+  const estimated = from === 'demands' ? ' (estimated)' : ''
+  const of = requests === undefined ? '' : ` ${counted(requests, 'request')}`
+  return `Newly denied by the candidate${estimated}${of}, of ${counted(clients, 'client')}`
+}
+
+function figures(title, { denied, identities }) {
   const named = identities.slice(0, MAX_NAMED).flatMap((name, i) => [i > 0 ? ', ' : ': ', identity(name)])
-  const more = denied > MAX_NAMED ? ' and others' : ''
-  return el('p', {}, `${title}: ${count(denied)} of ${counted(clients, 'client')}`, ...named, more)
+  return el('p', {}, `${title}: ${count(denied)}`, ...named, denied > named.length / 2 ? ' and others' : '')
 }

@@ -1,8 +1,7 @@
-import { durationMs } from '../../util/durations.js'
-import { blockIdentity, canBeIdentity, lookUp, releaseIdentity } from '../actions/lookup.js'
+import { canBeIdentity, lookUp } from '../actions/lookup.js'
 import type { Watched } from '../figures/limiter-watch.js'
-import { attempt } from './attempt.js'
-import { type Body, readAuthor } from './read-change.js'
+import { clientActions } from './client-actions.js'
+import type { Body } from './read-change.js'
 import { RequestError } from './respond.js'
 import { type ActionFigures, type Sender, settingsActions } from './settings-actions.js'
 
@@ -33,33 +32,11 @@ export function actionsOn(limiters: readonly Watched[], figures: ActionFigures):
     return { found: await Promise.all(limiters.map((each) => lookUp(each, text))) }
   }
 
-  async function release(body: Body, { operator }: Sender): Promise<object> {
-    const [watched, identity] = [find(body.limiter), readIdentity(body.identity)]
-    const author = readAuthor(body, operator)
-    await attempt(() => releaseIdentity(watched, identity))
-    figures.record({
-      kind: 'release',
-      text: `released ${identity}`,
-      ...detailsOf(watched, identity),
-      ...author,
-    })
-    return {}
+  const actions = {
+    lookup,
+    ...clientActions(find, figures),
+    ...settingsActions(limiters, find, figures),
   }
-
-  async function block(body: Body, { operator }: Sender): Promise<object> {
-    const [watched, identity] = [find(body.limiter), readIdentity(body.identity)]
-    const author = readAuthor(body, operator)
-    const ms = await attempt(async () => {
-      const lengthMs = durationMs('dashboard', 'durationMs', body.durationMs)
-      await blockIdentity(watched, identity, lengthMs)
-      return lengthMs
-    })
-    const text = `blocked ${identity} until {${Date.now() + ms}}`
-    figures.record({ kind: 'block', text, ...detailsOf(watched, identity), ...author })
-    return {}
-  }
-
-  const actions = { lookup, release, block, ...settingsActions(limiters, find, figures) }
   return new Map(
     Object.entries<Action['run']>(actions).map(([name, run]) => [
       name,
@@ -67,11 +44,6 @@ export function actionsOn(limiters: readonly Watched[], figures: ActionFigures):
     ]),
   )
 }
-
-const detailsOf = ({ name }: Watched, identity: string) => ({
-  limiter: name,
-  details: { identities: [identity] },
-})
 
 function readIdentity(identity: unknown): string {
   if (typeof identity !== 'string') throw new RequestError(400, 'identity must be a string.')

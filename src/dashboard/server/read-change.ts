@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { durationMs } from '../../util/durations.js'
 import { fieldsOf, isObject } from '../../util/values.js'
 import type { Effect } from '../actions/overrides.js'
 import type { ChangeAuthor } from '../actions/settings-of.js'
@@ -8,7 +9,7 @@ import { RequestError } from './respond.js'
 export type Body = Readonly<Record<string, unknown>>
 
 /** Who does something, and why, as far as they say so. */
-export interface Author {
+interface Author {
   readonly by?: string
   readonly reason?: string
 }
@@ -18,17 +19,19 @@ const MAX_NAME = 200
 const MAX_REASON = 500
 
 /** Returns who acts: whom the option `operator` names, otherwise the name that the page has asked for. */
-export function readAuthor({ by, reason }: Body, operator: string | undefined): Author {
+function readAuthor({ by, reason }: Body, operator: string | undefined): Author {
   const name = operator ?? readText('by', by, MAX_NAME)
   const why = readText('reason', reason, MAX_REASON)
   return { ...(name !== undefined && { by: name }), ...(why !== undefined && { reason: why }) }
 }
 
-/** Returns who changes settings, and why, which both are recorded. A repeated change has the `id` of the first. */
+/** Returns who makes a change, and why, which both are recorded. A repeated change has the `id` of the first. */
 export function readChangeAuthor(body: Body, operator: string | undefined): ChangeAuthor {
   const { by, reason } = readAuthor(body, operator)
-  if (by === undefined) throw new RequestError(400, 'Say who you are: by is required.')
-  if (reason === undefined) throw new RequestError(400, 'A reason is required.')
+  if (by === undefined)
+    throw new RequestError(400, 'Say who you are: add by, the name of whoever makes the change.')
+  if (reason === undefined)
+    throw new RequestError(400, 'A reason is required: add reason, which the history keeps with the change.')
   const { id = randomUUID() } = body
   if (typeof id !== 'string') throw new RequestError(400, 'id must be a string.')
   return { by, reason, id }
@@ -40,6 +43,11 @@ export function readEffect({ effect, limits }: Body): Effect {
   if (effect === 'exempt') return { exempt: true }
   if (effect === 'raise' && isObject(limits)) return { limits: fieldsOf(limits) as never }
   throw new RequestError(400, "effect must be 'block', 'exempt', or 'raise' with limits.")
+}
+
+/** Returns how long an override lasts: `Infinity` for `null`, which is without an end. */
+export function readLength(lengthMs: unknown): number {
+  return lengthMs === null ? Number.POSITIVE_INFINITY : durationMs('dashboard', 'durationMs', lengthMs)
 }
 
 /** Returns the version that a change is based on: the `id` of the latest change, or `null` if there was none. */

@@ -1,12 +1,10 @@
 import { addressIdentity } from '../../keys/address.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
-import { durationMs } from '../../util/durations.js'
 import { timeout } from '../../util/timeout.js'
 import { readEditable, readParts, saveParts } from '../actions/edit.js'
 import { type LimiterInForce, readInForce } from '../actions/in-force.js'
 import { lift } from '../actions/lift.js'
 import { networkNotes, networkWarnings } from '../actions/network-warnings.js'
-import { overrideTargets } from '../actions/overrides.js'
 import { previewEdit, previewOverride } from '../actions/preview.js'
 import { proposeRaise } from '../actions/raise.js'
 import { readTargets } from '../actions/targets.js'
@@ -54,17 +52,6 @@ export function settingsActions(
       notes: networkNotes(targets, around),
       mode: watched.limiter.mode,
     }
-  }
-
-  async function override(body: Body, { operator }: Sender): Promise<object> {
-    const watched = find(body.limiter)
-    const author = readChangeAuthor(body, operator)
-    const effect = readEffect(body)
-    return attempt(() => {
-      const targets = readTargets(body.targets)
-      const lengthMs = durationMs('dashboard', 'durationMs', body.durationMs)
-      return overrideTargets(watched, { targets, effect, durationMs: lengthMs }, author)
-    })
   }
 
   /** What is in force in one limiter, or in all. */
@@ -118,7 +105,7 @@ export function settingsActions(
     return {}
   }
 
-  return { proposal, override, 'in-force': inForce, settings, preview, save, undo }
+  return { proposal, 'in-force': inForce, settings, preview, save, undo }
 }
 
 function isPaths(paths: unknown): paths is readonly string[] {

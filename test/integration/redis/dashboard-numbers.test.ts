@@ -1,7 +1,8 @@
 import { ban, createLimiter, fixedWindow, type Limiter, type LimiterOptions } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
-import { blockIdentity, lookUp, releaseIdentity } from '../../../src/dashboard/actions/lookup.js'
+import { blockIdentities, releaseIdentities } from '../../../src/dashboard/actions/adjust-clients.js'
+import { lookUp } from '../../../src/dashboard/actions/lookup.js'
 import type { Watched } from '../../../src/dashboard/figures/limiter-watch.js'
 import { type Inspection, inspectionOf } from '../../../src/limiter/inspection.js'
 import { until } from '../../support/servers/wait.js'
@@ -50,13 +51,13 @@ test('a dashboard shows the numbers of the processes that charge, not those of i
 })
 
 test('a dashboard blocks and releases by limits that its own limiter does not have', async () => {
-  await blockIdentity(watched, 'ada', 1_800_000)
+  await blockIdentities(watched, ['ada'], 1_800_000)
   const { standings } = await lookUp(watched, 'ada')
   const banned = standings.filter(({ bannedForMs }) => bannedForMs > 0)
   expect(new Set(banned.map(({ limitName }) => limitName))).toEqual(new Set(['day']))
   const { allowed, limitName, retryAfterMs } = await charging.charge('ada')
   expect([allowed, limitName, Math.round(retryAfterMs / 60_000)]).toEqual([false, 'day', 30])
-  await releaseIdentity(watched, 'ada')
+  await releaseIdentities(watched, ['ada'])
   expect((await lookUp(watched, 'ada')).standings).toEqual([])
   expect((await charging.charge('ada')).parts.map(({ remaining }) => remaining)).toEqual([4, 8])
 })

@@ -19,6 +19,9 @@ export interface LimiterScene extends Traffic {
   readonly name: string
   readonly limit: number
   readonly mode?: 'report'
+  /** `false` for a limiter that can only ban, if it can. */
+  readonly hasSettings?: false
+  readonly longestBlockMs?: number
   readonly denied: readonly ShownClient[]
   /** How many addresses the denials came from. */
   readonly addresses?: number
@@ -84,7 +87,8 @@ function rowOf(limiter: LimiterScene, scene: Scene, nowMs: number, wave: number)
     deniedShare: denied === 0 ? 0 : denied / (perSecond * wave + denied),
     store: 'redis',
     storeState: outage === undefined ? 'closed' : 'open',
-    hasSettings: true,
+    longestBlockMs: limiter.longestBlockMs ?? 3_600_000,
+    hasSettings: limiter.hasSettings !== false,
   }
 }
 

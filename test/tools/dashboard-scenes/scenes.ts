@@ -32,6 +32,20 @@ export const SCENES: Readonly<Record<string, (nowMs: number) => Scene>> = {
     limiters: [calm('api', 0)],
   }),
   incident: (nowMs) => ({ ...usual(nowMs), limiters: incidents(nowMs) }),
+  /** Without settings: one limiter can ban, another cannot. */
+  bans: (nowMs) => ({
+    ...usual(nowMs),
+    limiters: incidents(nowMs).map((each) => ({
+      ...each,
+      hasSettings: false,
+      longestBlockMs: each.name === 'login' ? 0 : 60 * MINUTE_MS,
+    })),
+  }),
+  /** Nothing can be proposed, previewed or changed for the limiter `mail`. */
+  failing: (nowMs) => {
+    const [search] = incidents(nowMs).filter(({ name }) => name === 'search') as [LimiterScene]
+    return { ...usual(nowMs), limiters: [{ ...search, name: 'mail' }] }
+  },
   outage,
   gone: (nowMs) => ({ ...usual(nowMs), processes: processes(nowMs, 4, 1) }),
   many: (nowMs) => ({ ...usual(nowMs), limiters: many(nowMs, 200, 9) }),
@@ -125,7 +139,9 @@ function outage(nowMs: number): Scene {
   const effects = affected.map((limiter) => ({
     limiter,
     text:
-      limiter === 'login' ? 'requests are denied' : 'this process counts alone, with a quarter of each limit',
+      limiter === 'login'
+        ? 'requests are denied'
+        : 'each process counts on its own, with a quarter of each limit',
   }))
   const shown: ShownOutage = {
     store: 'redis',
@@ -193,8 +209,8 @@ function events(nowMs: number): LoggedEvent[] {
       reason: 'contract of November',
     }),
     at(410, 'e2', { kind: 'mode', text: 'report mode instead of enforcing', limiter: 'graphql', by: 'tom' }),
-    at(38, 'e3', { kind: 'process-closed', text: 'web-6d1b8-zz9ok (process 21) was closed' }),
-    at(37, 'e4', { kind: 'process-seen', text: 'web-7f9c4-b3hrs (process 24) reports' }),
+    at(38, 'e3', { kind: 'process-closed', text: 'web-6d1b8-zz9ok (pid 21) was closed' }),
+    at(37, 'e4', { kind: 'process-seen', text: 'web-7f9c4-b3hrs (pid 24) reports' }),
     at(9, 'e5', {
       kind: 'release',
       text: 'released key_9f2c41d0',

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { PageFigures } from '../../../src/dashboard/figures/shown.js'
-import type { Actions } from '../../../src/dashboard/server/actions.js'
+import type { Action, Actions } from '../../../src/dashboard/server/actions.js'
 import { pageServer } from '../../../src/dashboard/server/page-handler.js'
+import type { Body } from '../../../src/dashboard/server/read-change.js'
 import type { Sender } from '../../../src/dashboard/server/settings-actions.js'
+import { checkChange, readingAnswers } from './answers.js'
 
 /** A page that is served on loopback. */
 export interface ServedPage {
@@ -19,7 +21,7 @@ export interface Visit {
   readonly operator?: string
 }
 
-/** Serves the page on a free port, with actions that only remember what they were asked for. */
+/** Serves the page on a free port. */
 export async function servePage(figures: PageFigures, visit: Visit = {}, port = 0): Promise<ServedPage> {
   const { access = true, operator } = visit
   const sent: [string, object][] = []
@@ -40,29 +42,25 @@ export async function servePage(figures: PageFigures, visit: Visit = {}, port = 
   }
 }
 
+const CHANGES = ['release', 'override', 'save', 'undo', 'start-trial', 'approve-trial', 'stop-trial']
+
+/** Actions that answer as a server does, but change nothing: they are only remembered. */
 function actionsInto(sent: [string, object][], figures: PageFigures): Actions {
-  const change = (action: 'release' | 'block') => ({
+  const change = (action: string): Action => ({
     isChange: true,
-    async run(body: Readonly<Record<string, unknown>>, { operator }: Sender) {
+    async run(body: Body, { operator }: Sender) {
       sent.push([action, { ...body, ...(operator !== undefined && { by: operator }) }])
-      const by = operator ?? String(body.by)
-      figures.record({ kind: action, text: `${action} ${body.identity}`, limiter: String(body.limiter), by })
-      return {}
+      checkChange(action, body)
+      const { limiter, reason, by = operator, durationMs } = body
+      const text = `${action} ${JSON.stringify(body.targets ?? '')}`
+      const kind = action === 'release' ? 'release' : 'settings'
+      figures.record({ kind, text, limiter: String(limiter), by: String(by), reason: String(reason) })
+      return { count: 1, ...(typeof durationMs === 'number' && { untilMs: Date.now() + durationMs }) }
     },
   })
-  const lookup = {
-    isChange: false,
-    run: async () => ({ found: [{ limiter: 'api', standings: [], longestBlockMs: 3_600_000 }] }),
-  }
-  const inForce = { isChange: false, run: async () => ({ limiters: [] }) }
-  const tuning = { isChange: false, run: async () => ({ proposals: [], trial: null }) }
-  return new Map(
-    Object.entries({
-      lookup,
-      'in-force': inForce,
-      tuning,
-      release: change('release'),
-      block: change('block'),
-    }),
-  )
+  const answers = Object.entries(readingAnswers(figures)).map(([name, answer]): [string, Action] => [
+    name,
+    { isChange: false, run: async (body) => answer(body) },
+  ])
+  return new Map([...answers, ...CHANGES.map((name) => [name, change(name)] as const)])
 }

@@ -1,7 +1,8 @@
 import { ban, fixedWindow, memoryStore, StoreError, sharedSettings } from 'headgate'
+import { blockIdentities } from '../../../../src/dashboard/actions/adjust-clients.js'
 import { readInForce } from '../../../../src/dashboard/actions/in-force.js'
 import { lift } from '../../../../src/dashboard/actions/lift.js'
-import { blockIdentity, lookUp } from '../../../../src/dashboard/actions/lookup.js'
+import { lookUp } from '../../../../src/dashboard/actions/lookup.js'
 import { overrideTargets } from '../../../../src/dashboard/actions/overrides.js'
 import { charge, watchedLimiter } from './watched.js'
 
@@ -126,7 +127,7 @@ describe('a ban', () => {
   test('that an operator asked for is listed as he typed it, though the page lists the client too', async () => {
     const { limiter, watched } = watchedLimiter({ policy, settings: undefined })
     await charge(limiter, 'ada', 3)
-    await blockIdentity(watched, 'ada', 60_000) // in all spellings
+    await blockIdentities(watched, ['ada'], 60_000) // in all spellings
     const { standings } = await lookUp(watched, 'ada')
     const identities = standings.map(({ identity }) => identity)
     expect(identities.length).toBeGreaterThan(1)
@@ -135,6 +136,27 @@ describe('a ban', () => {
     const other = { ...event, limiter: 'other', details: { identities: ['bob'] } } as const
     const { entries } = await readInForce(watched, { identities, events: [event, other] })
     expect(entries).toMatchObject([{ kind: 'ban', targets: ['ada'], ...ines }])
+  })
+
+  test('is looked for among as many denied clients as the store reads in one batch, and the list says so', async () => {
+    const { limiter, watched } = watchedLimiter({ policy, settings: undefined })
+    await charge(limiter, 'client-1099', 3)
+    await charge(limiter, 'client-99', 3)
+    const identities = Array.from({ length: 1100 }, (_, i) => `client-${i}`)
+    const named = { ...watched, writtenOutOf: (shown: string) => `=${shown}` }
+    const lookAmong = async (batching?: object) => {
+      const store = { ...watched.inspection.store, ...(batching && { name: 'remote', batching }) }
+      const inspection = batching ? { ...watched.inspection, store } : watched.inspection
+      const { banned, total } = await readInForce({ ...named, inspection } as never, {
+        identities,
+        events: [],
+      })
+      return [banned?.looked, banned?.unread, total]
+    }
+    expect(await lookAmong()).toEqual([1000, 100, 1])
+    expect(await lookAmong({ maxKeys: 256, maxInFlight: 2 })).toEqual([256, 844, 1])
+    expect(await lookAmong({ maxKeys: 1, maxInFlight: 2 })).toEqual([50, 1050, 0])
+    expect((await readInForce(watchedLimiter().watched, nobody)).banned).toBeUndefined() // without bans
   })
 
   test('that cannot be read is a problem, not a failure', async () => {

@@ -14,12 +14,8 @@ import {
   StoreError,
 } from 'headgate'
 import { customStore, type Documents, keysOf, type Operation } from 'headgate/store'
-import {
-  blockIdentity,
-  canBeIdentity,
-  lookUp,
-  releaseIdentity,
-} from '../../../../src/dashboard/actions/lookup.js'
+import { blockIdentities, releaseIdentities } from '../../../../src/dashboard/actions/adjust-clients.js'
+import { canBeIdentity, lookUp } from '../../../../src/dashboard/actions/lookup.js'
 import { LimiterWatch, type Watched } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 
@@ -93,7 +89,7 @@ describe('plans of a policy function, whose states share a key', () => {
       { limitName: 'api', limit: 9, remaining: 7 },
     ])
     calls.length = 0
-    await releaseIdentity(watch, 'ada')
+    await releaseIdentities(watch, ['ada'])
     expect(new Set(keysIn(calls)).size).toBe(calls.length)
     expect((await lookUp(watch, 'ada')).standings).toEqual([])
     expect((await lookUp(watch, 'bob')).standings).toHaveLength(2)
@@ -129,13 +125,13 @@ describe('plans of a policy function, whose states share a key', () => {
         { bannedForMs: expect.closeTo(3_600_000, -4) },
       ],
     })
-    await expect(blockIdentity(watch, 'ada', 3_600_000)).rejects.toThrow(
+    await expect(blockIdentities(watch, ['ada'], 3_600_000)).rejects.toThrow(
       'at most the longest ban of the limit api, 10m',
     )
-    await blockIdentity(watch, 'ada', 600_000)
+    await blockIdentities(watch, ['ada'], 600_000)
     const { standings } = await lookUp(watch, 'ada') // also of other spellings
     expect(Math.max(...standings.map(({ bannedForMs }) => bannedForMs))).toBeGreaterThan(3_000_000)
-    await blockIdentity(watch, 'bob', 600_000)
+    await blockIdentities(watch, ['bob'], 600_000)
     for (const plan of [0, 1]) {
       const { allowed, retryAfterMs } = await limiter.charge({ id: 'bob', plan })
       expect([allowed, Math.round(retryAfterMs / 60_000)]).toEqual([false, 10])
@@ -216,13 +212,13 @@ test('releases an identity alone, under each of its spellings', async () => {
   const { limiter, watch } = watched<object>({ key: byIp() })
   const [ada, bob] = [{ ip: '2001:db8:7::1' }, { ip: '192.0.2.1' }]
   for (const subject of [ada, bob]) await limiter.charge(subject)
-  await releaseIdentity(watch, '2001:DB8:7:0::9')
+  await releaseIdentities(watch, ['2001:DB8:7:0::9'])
   expect([(await limiter.peek(ada)).remaining, (await limiter.peek(bob)).remaining]).toEqual([3, 2])
 })
 
 test('blocks an identity for the time', async () => {
   const { limiter, watch } = watched({ policy: banning })
-  await blockIdentity(watch, 'ada', 600_000)
+  await blockIdentities(watch, ['ada'], 600_000)
   const { allowed, retryAfterMs } = await limiter.charge('ada')
   expect([allowed, Math.round(retryAfterMs / 60_000)]).toEqual([false, 10])
   expect((await limiter.charge('bob')).allowed).toBe(true)
@@ -232,7 +228,7 @@ test('blocks an identity for the time', async () => {
 
 test('cannot block by limits that are not known yet', async () => {
   const { watch } = watched({ policy: () => banning })
-  await expect(blockIdentity(watch, 'ada', 600_000)).rejects.toEqual(
+  await expect(blockIdentities(watch, ['ada'], 600_000)).rejects.toEqual(
     new TypeError('dashboard: api has had no request yet. Block the client after its next request.'),
   )
 })
@@ -262,7 +258,7 @@ describe('an identity that the page lists for a limiter in memory', () => {
     const { identity = '' } = page.report().denied[0] ?? {}
     expect(identity).not.toContain('eve')
     expect((await lookUp(page, identity)).standings).toMatchObject([{ identity, remaining: 0 }])
-    await releaseIdentity(page, identity)
+    await releaseIdentities(page, [identity])
     expect(await limiter.charge('eve')).toMatchObject({ allowed: true })
   })
 
@@ -271,7 +267,7 @@ describe('an identity that the page lists for a limiter in memory', () => {
     const page = new LimiterWatch(watch)
     for (let i = 0; i < 2; i++) limiter.charge('eve')
     const identity = limiter.candidateReport()?.limits[0]?.mostDenied[0]?.identity as string
-    await blockIdentity(page, identity, 60_000)
+    await blockIdentities(page, [identity], 60_000)
     expect(await limiter.charge('eve')).toMatchObject({ allowed: false })
   })
 })
@@ -282,6 +278,6 @@ test('the account of a login guard in memory is found and released by its name',
   const watch = { name: 'login', limiter: limiter as Limiter<never>, inspection }
   await limiter.charge({ method: 'POST', body: { username: 'Ada' }, ip: '192.0.2.1', headers: {} } as never)
   expect((await lookUp(watch, 'ada')).standings).toMatchObject([{ limitName: 'account' }])
-  await releaseIdentity(watch, 'Ada')
+  await releaseIdentities(watch, ['Ada'])
   expect((await lookUp(watch, 'ada')).standings).toEqual([])
 })

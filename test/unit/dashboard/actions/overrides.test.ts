@@ -27,7 +27,7 @@ test.each([
     const targets = readTargets([{ storedIdentity }])
     const done = await overrideTargets(watched, { targets, effect, durationMs: HOUR_MS }, author)
     expect(done.count).toBe(1)
-    expect(Math.abs(done.untilMs - Date.now() - HOUR_MS)).toBeLessThan(60_000)
+    expect(Math.abs(Number(done.untilMs) - Date.now() - HOUR_MS)).toBeLessThan(60_000)
     expect(await charge(limiter, 'ada', 2)).toEqual(then)
     expect(await charge(limiter, 'bob', 1)).toEqual([true])
     expect((await settings.changes('api'))[0]).toMatchObject(author)
@@ -44,6 +44,16 @@ test('many targets are one change, in which each has one override that replaces 
   expect(overrides.length).toBe(MAX_TARGETS - 1)
   expect(overrides.every(({ block, exempt }) => block && !exempt)).toBe(true)
   expect((await settings.changes('api')).length).toBe(2)
+})
+
+test('an override can be for all clients whose identity begins with a text, and have no end', async () => {
+  const { limiter, watched, settings } = watchedLimiter()
+  const targets = readTargets([{ identityPrefix: 'trial-' }])
+  const change = { targets, effect: { block: true }, durationMs: Number.POSITIVE_INFINITY } as const
+  expect(await overrideTargets(watched, change, author)).toEqual({ count: 1 })
+  expect(await charge(limiter, 'trial-7')).toEqual([false])
+  expect(await charge(limiter, 'ada')).toEqual([true])
+  expect((await settings.read('api')).overrides).toEqual([{ identityPrefix: 'trial-', block: true }])
 })
 
 test('undoing a block brings back what it replaced', async () => {
@@ -95,7 +105,9 @@ test.each([
   ['no array', 'ada'],
   ['an array of texts', ['ada']],
   ['two kinds', [{ identity: 'a', network: '10.0.0.0/8' }]],
-  ['an unknown kind', [{ identityPrefix: 'a' }]],
+  ['an unknown kind', [{ prefix: 'a' }]],
+  ['a prefix of nothing', [{ identityPrefix: ' ' }]],
+  ['NUL', [{ identity: 'ada\0' }]],
   ['a number', [{ identity: 1 }]],
 ])('targets are rejected: %s', (_, targets) => {
   expect(() => readTargets(targets)).toThrow(/^dashboard: targets/)

@@ -145,7 +145,7 @@ test.each<readonly [method: string, path: string, allow: string]>([
   ['HEAD', '/stream', 'GET'],
   ['POST', '/stream', 'GET'],
   ...['GET', 'HEAD', 'PUT'].flatMap((method) =>
-    ['/lookup', '/release', '/block'].map((path) => [method, path, 'POST'] as const),
+    ['/lookup', '/release', '/override'].map((path) => [method, path, 'POST'] as const),
   ),
 ])('%s %s is a 405, with what can be used', async (method, path, allow) => {
   const { status, headers, text } = await send(path, { method })
@@ -171,8 +171,8 @@ describe('authorize', () => {
     await api.charge('ada')
     for (const path of ['/', '/history', '/log']) expect((await send(path)).status).toBe(200)
     expect((await act('/lookup', { identity: 'ada' })).status).toBe(200)
-    const ada = { identity: 'ada', limiter: 'api', durationMs: 60_000 }
-    for (const path of ['/release', '/block'])
+    const ada = { targets: [{ identity: 'ada' }], limiter: 'api', effect: 'block', durationMs: 60_000 }
+    for (const path of ['/release', '/override'])
       expect(errorOf(await act(path, ada))).toEqual([403, 'You may see this page, but not change anything.'])
     expect((await api.peek('ada')).remaining).toBe(2)
   })
@@ -208,25 +208,26 @@ describe('authorize', () => {
 
 describe('an action', () => {
   const remaining = async () => (await api.peek('ada')).remaining
-  const ada = { identity: 'ada', limiter: 'api' }
+  const target = { targets: [{ identity: 'ada' }], limiter: 'api' }
+  const ada = { ...target, by: 'ines', reason: 'ticket 7' }
+  const block = { effect: 'block', durationMs: 60_000 }
 
   test('looks up, releases and blocks', async () => {
     await api.charge('ada')
     const { status, text, headers } = await act('/lookup', { identity: 'ada' })
     expect([status, headers['content-type']]).toEqual([200, 'application/json'])
     expect(JSON.parse(text)).toMatchObject({ found: [{ limiter: 'api', standings: [{ remaining: 2 }] }] })
-    expect(await act('/release', ada)).toMatchObject({ status: 200, text: '{}' })
+    expect(await act('/release', ada)).toMatchObject({ status: 200, text: '{"count":1}' })
     expect(await remaining()).toBe(3)
-    expect(await act('/block', { ...ada, durationMs: 60_000 })).toMatchObject({ status: 200, text: '{}' })
+    expect(JSON.parse((await act('/override', { ...ada, ...block })).text)).toMatchObject({ count: 1 })
     const { allowed, retryAfterMs } = await api.charge('ada')
     expect([allowed, Math.ceil(retryAfterMs / 60_000)]).toEqual([false, 1])
   })
 
   test.each<readonly [operator: string | undefined, sent: object, logged: object]>([
     ['grace', { by: 'mallory', reason: ' ticket 7 ' }, { by: 'grace', reason: 'ticket 7' }],
-    [undefined, { by: ' ada ' }, { by: 'ada' }],
-    [' ', { by: 'ada' }, { by: 'ada' }],
-    [undefined, { by: '  ' }, {}],
+    [undefined, { by: ' ada ', reason: 'x' }, { by: 'ada', reason: 'x' }],
+    [' ', { by: 'ada', reason: 'x' }, { by: 'ada', reason: 'x' }],
   ])(
     'of the operator %j, sent with %j, is logged with who did it and why',
     async (operator, sent, logged) => {
@@ -238,8 +239,8 @@ describe('an action', () => {
         ...(operator !== undefined && { operator: () => operator }),
       })
       await api.charge('ada')
-      await act('/release', { ...ada, ...sent })
-      await act('/block', { ...ada, ...sent, durationMs: 60_000 })
+      await act('/release', { ...target, ...sent })
+      await act('/override', { ...target, ...sent, ...block })
       const lines = (await send('/log')).text.trim().split('\n')
       const about = {
         id: expect.any(String),
@@ -292,23 +293,39 @@ describe('an action', () => {
     [
       'of what can be no identity',
       '/release',
-      { ...ada, identity: '' },
+      { ...ada, targets: [{ identity: '' }] },
       {},
       400,
-      'identity must be 1 to 1024 characters, without NUL or unpaired surrogates.',
+      expect.stringContaining('1 to 1024 characters, without NUL or unpaired surrogates') as never,
+    ],
+    [
+      'of nobody',
+      '/release',
+      { ...target, reason: 'x' },
+      {},
+      400,
+      'Say who you are: add by, the name of whoever makes the change.',
+    ],
+    [
+      'of no reason',
+      '/override',
+      { ...target, ...block, by: 'ines', reason: ' ' },
+      {},
+      400,
+      'A reason is required: add reason, which the history keeps with the change.',
     ],
     [
       'of no length',
-      '/block',
-      ada,
+      '/override',
+      { ...ada, effect: 'block' },
       {},
       400,
       expect.stringMatching(/^dashboard: durationMs must be .* Did you mean durationMs: '1m'\?/) as never,
     ],
     [
       'of too long a block',
-      '/block',
-      { ...ada, durationMs: 7_200_000 },
+      '/override',
+      { ...ada, effect: 'block', durationMs: 7_200_000 },
       {},
       400,
       expect.stringContaining("Add '2h'") as never,

@@ -65,6 +65,7 @@ export function row(name: string, allowedPerSecond = 0): OverviewRow {
     deniedShare: 0,
     store: 'memory',
     storeState: 'closed',
+    longestBlockMs: 0,
     hasSettings: false,
   }
 }

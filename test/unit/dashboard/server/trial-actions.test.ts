@@ -92,7 +92,7 @@ test('a proposal is tried, approved, and stopped, each step with who and why in 
 })
 
 test.each<readonly [string, object, string]>([
-  ['start-trial', { ...asked }, 'A reason is required.'],
+  ['start-trial', { ...asked }, 'A reason is required'],
   ['start-trial', { ...asked, limit: '2', reason }, 'limit must be a number.'],
   ['start-trial', { ...asked, limit: 0, reason }, 'limit must be'],
   ['start-trial', { ...asked, limit: 2.5, reason }, 'limit must be'],

@@ -1,0 +1,159 @@
+import { confirmDialog } from './confirm-dialog.js'
+import { el, identity, setChildren, setText } from './dom.js'
+import { count, duration, moment, spelled } from './format.js'
+import { livePreview } from './live-preview.js'
+import { post } from './server.js'
+import { DAY_MS, HOUR_MS, lengthsIn } from './ways.js'
+
+const WORDS = {
+  release: {
+    verb: 'Release',
+    done: 'Released',
+    says: 'What was used of the limits is forgotten. Bans and blocks end.',
+  },
+  block: {
+    verb: 'Block',
+    done: 'Blocked',
+    says: 'All requests are denied with 403, whatever the limits say.',
+  },
+  exempt: {
+    verb: 'Exempt',
+    done: 'Exempted',
+    says: 'No limit of this limiter applies, and nothing is counted.',
+  },
+  raise: { verb: 'Raise', done: 'Raised', says: 'These limits apply in place of the usual ones.' },
+}
+const BANNED = 'All requests are denied until the ban ends.'
+const MAX_LISTED = 5
+/** A warning that was shown for so long has been seen. */
+const SEEN_MS = 600
+
+/**
+ * Opens the dialog in which an operator changes what applies to clients or networks of a limiter. `row` is the
+ * limiter's row. `onDone` gets what was done.
+ */
+export function changeDialog({ actions, row, effect, targets, who, durationMs, reason = '', onDone }) {
+  const { name: limiter, hasSettings, longestBlockMs } = row
+  const { verb, done, says } = WORDS[effect]
+  const lengths = effect === 'release' ? [] : lengthsIn(row)
+  const usualMs = durationMs ?? (effect === 'block' ? HOUR_MS : DAY_MS)
+  const wantedMs = hasSettings ? usualMs : Math.min(usualMs, longestBlockMs)
+  const length = el(
+    'select',
+    { name: 'duration', onchange: () => dialog.setVerb(verbText()) },
+    ...lengths.map(([text, ms], i) => el('option', { value: String(i), selected: ms === wantedMs }, text)),
+  )
+  const numbers = el('div', { class: 'numbers', oninput: () => preview.typed() })
+  const warnings = el('ul', { class: 'warnings', 'aria-live': 'polite' })
+  const notes = el('p', { class: 'quiet' })
+  const isProposed = hasSettings && effect !== 'release'
+  const preview = livePreview(() =>
+    isProposed && (effect !== 'raise' || isFilled(numbers)) ? changeBody() : undefined,
+  )
+  let areWarningsNew = false
+  warn([])
+  const dialog = confirmDialog({
+    title: `${verb} ${spelled(who)} in ${limiter}`,
+    verb: verbText(),
+    reason,
+    actions,
+    onDone,
+    content: [
+      targets.length > 1 && targetList(targets),
+      el('p', { class: 'quiet' }, effect === 'block' && !hasSettings ? BANNED : says),
+      effect === 'raise' && numbers,
+      lengths.length > 0 && el('label', {}, 'For', length),
+      preview.element,
+      warnings,
+      notes,
+    ],
+    run,
+  })
+  let proposed = isProposed ? propose() : undefined
+  if (effect !== 'raise') void preview.load()
+
+  function verbText() {
+    if (lengths.length === 0) return verb
+    const [text, ms] = lengths[length.selectedIndex]
+    return ms === null ? `${verb} with ${text}` : `${verb} for ${text}`
+  }
+
+  /** Shows what the server proposes, and whom the change would also hit. What is not known is a warning. */
+  async function propose() {
+    try {
+      const { raises, warnings: texts, notes: unknown } = await post('proposal', { limiter, targets })
+      setChildren(numbers, 'known', () => raises.map(numberField))
+      if (effect === 'block') {
+        setText(notes, unknown.join(' '))
+        warn(texts)
+      } else warn([])
+      if (effect === 'raise') void preview.load()
+    } catch ({ message }) {
+      warn([`${effect === 'raise' ? 'No numbers could be proposed' : UNKNOWN}: ${message}`])
+      if (effect === 'raise') dialog.setVerb('Try again')
+    }
+  }
+
+  function warn(texts) {
+    const all = effect === 'block' && row.mode === 'report' ? [IN_REPORT, ...texts] : texts
+    setChildren(warnings, all.join('\n'), () => all.map((text) => el('li', {}, text)))
+    areWarningsNew = texts.length > 0
+    setTimeout(() => {
+      areWarningsNew = false
+    }, SEEN_MS)
+  }
+
+  function changeBody() {
+    const body = { limiter, targets, effect }
+    if (effect !== 'raise') return body
+    const fields = Array.from(numbers.querySelectorAll('input'))
+    return {
+      ...body,
+      limits: Object.fromEntries(fields.map((each) => [each.name, { limit: Number(each.value) }])),
+    }
+  }
+
+  async function run(author) {
+    await proposed
+    if (effect === 'raise' && !isFilled(numbers)) {
+      proposed = propose()
+      await proposed
+      if (isFilled(numbers)) dialog.setVerb(verbText())
+      return undefined // there were no numbers to read
+    }
+    if (areWarningsNew) {
+      areWarningsNew = false
+      return undefined // the reader has not seen them
+    }
+    if (effect === 'release') {
+      await post('release', { limiter, targets, ...author })
+      return `${done} ${who} in ${limiter}.`
+    }
+    const body = { ...changeBody(), durationMs: lengths[length.selectedIndex][1], ...author }
+    const { untilMs } = await post('override', body)
+    return `${done} ${who} in ${limiter}${untilMs === undefined ? ', with no end' : ` until ${moment(untilMs)}`}.`
+  }
+}
+
+const UNKNOWN = 'Whom this would also hit is not known'
+const IN_REPORT = 'This limiter is in report mode, so nothing is denied.'
+
+const isFilled = (numbers) => numbers.querySelector('input') !== null
+
+function numberField({ limitName, limit, windowMs, proposed }) {
+  const per = windowMs === null ? '' : ` per ${duration(windowMs)}`
+  const attributes = { type: 'number', name: limitName, min: '1', step: '1', required: true }
+  return el(
+    'label',
+    {},
+    `${limitName}: ${count(limit)}${per} becomes`,
+    el('input', { ...attributes, value: String(proposed) }),
+  )
+}
+
+function targetList(targets) {
+  const texts = targets.map((target) => Object.values(target)[0])
+  const rest = texts.length - MAX_LISTED
+  const items = texts.slice(0, MAX_LISTED).map((text) => el('li', {}, identity(text)))
+  return el('ul', { class: 'targets' }, ...items, rest > 0 && el('li', {}, `and ${count(rest)} more`))
+}
