@@ -12,7 +12,9 @@ export function changeButtons({ actions, onDone, start, isNamed = false }) {
 
   function open(effect) {
     const started = start()
-    if (started !== undefined) changeDialog({ actions, row, effect, onDone, ...started })
+    if (started === undefined) return
+    const reason = effect === 'block' || effect === 'raise' ? started.reason : '' // what is wrong is no other reason
+    changeDialog({ actions, row, effect, onDone, ...started, reason })
   }
 
   function button(effect) {

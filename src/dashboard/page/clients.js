@@ -30,7 +30,7 @@ export function clientsPanel(limiter, { go, actions, onDone }) {
   const heads = HEADS.map(([name, text]) => el('th', { scope: 'col', class: name }, text))
   const table = el(
     'table',
-    { class: 'clients' },
+    { class: 'clients', hidden: true },
     el('thead', {}, el('tr', {}, el('td', { class: 'pick' }, all), ...heads)),
     body,
   )

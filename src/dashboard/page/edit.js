@@ -143,7 +143,7 @@ export function editView(limiter, { actions, onDone }) {
   /** Disables what changes something for whoever may only see it. */
   function allow() {
     for (const field of form.querySelectorAll('input, select, textarea')) field.disabled = !canChange
-    ending.hidden = !canChange
+    ending.hidden = !canChange || filled === undefined
   }
 
   function show(model) {

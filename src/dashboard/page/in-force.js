@@ -88,12 +88,12 @@ export function inForceList({ limiter, actions, onDone }) {
     setChildren(problems, JSON.stringify(failed), () =>
       failed.map((each) => el('p', { class: 'problem' }, `${each.limiter}: ${each.problem}`)),
     )
-    const status = [
-      entries.length === 0 && NOTHING,
+    const texts = [
+      entries.length === 0 && failed.length === 0 && NOTHING,
       more > 0 && `${count(more)} more are not listed.`,
       bansText(read),
     ]
-    setText(note, status.filter(Boolean).join(' '))
+    setText(note, texts.filter(Boolean).join(' '))
     table.hidden = entries.length === 0
     setChildren(body, JSON.stringify([entries, canChange]), () => entries.map(row))
   }
@@ -108,9 +108,19 @@ export function inForceList({ limiter, actions, onDone }) {
       'tr',
       {},
       limiter === undefined ? el('td', {}, link) : undefined,
-      el('td', {}, el('span', { class: `badge is-${kind}` }, KINDS[kind]), ' ', valueText(entry)),
+      el(
+        'td',
+        { class: 'what' },
+        el('span', { class: `badge is-${kind}` }, KINDS[kind]),
+        ' ',
+        valueText(entry),
+      ),
       el('td', {}, targets === 0 ? 'everyone' : targetsOf(entry)),
-      el('td', {}, untilMs === undefined ? 'no end' : moment(untilMs)),
+      el(
+        'td',
+        untilMs === undefined ? {} : { class: 'until' },
+        untilMs === undefined ? 'no end' : moment(untilMs),
+      ),
       el('td', { class: 'why' }, whyOf({ by, reason, atMs })),
       el('td', { class: 'number' }, canChange ? undo : undefined),
     )

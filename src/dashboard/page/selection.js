@@ -25,7 +25,7 @@ export function selectionBar({ limiter, actions, onDone, onClear }) {
     )
   })
   const clear = button('Clear', onClear)
-  const bar = el('div', { class: 'selection' }, number, buttons.element, copy, clear)
+  const bar = el('div', { class: 'selection', hidden: true }, number, buttons.element, copy, clear)
   const element = el('div', { class: 'selection-holder' }, status, bar)
   let identities = []
   let network = ''

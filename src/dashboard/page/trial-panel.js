@@ -141,14 +141,14 @@ function quantileText(quantiles) {
 
 const BECAUSE = {
   gap: 'beyond a gap',
-  median: '100 times the median or more',
-  denied: 'denied over and over',
+  median: 'beyond 100 times the median',
+  denied: 'because of their denials',
 }
 
 function apartText({ because, smallestPeak, largestPeak }) {
   const peaks =
     smallestPeak === largestPeak ? count(largestPeak) : `${count(smallestPeak)} to ${count(largestPeak)}`
-  return `Set apart (${BECAUSE[because]}), asking for ${peaks}`
+  return `Set apart ${BECAUSE[because]}, at ${peaks}`
 }
 
 const asGroup = ({ clients, largest }) => ({
@@ -163,6 +163,8 @@ function watchedText({ clients, from, requests }) {
 }
 
 function figures(title, { denied, identities }) {
-  const named = identities.slice(0, MAX_NAMED).flatMap((name, i) => [i > 0 ? ', ' : ': ', identity(name)])
-  return el('p', {}, `${title}: ${count(denied)}`, ...named, denied > named.length / 2 ? ' and others' : '')
+  const named = identities.slice(0, MAX_NAMED)
+  const names = named.flatMap((name, i) => [i > 0 ? ', ' : ' (', identity(name)])
+  const end = named.length === 0 ? '' : denied > named.length ? ' and others)' : ')'
+  return el('p', {}, `${title}: ${count(denied)}`, ...names, end)
 }

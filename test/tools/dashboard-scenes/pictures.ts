@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../../support/servers/chromium.js'
+import { STATES, type Steps } from './dialogs.js'
 import { figuresOf } from './scene.js'
 import { SCENES } from './scenes.js'
 import { servePage } from './serve.js'
@@ -47,10 +48,40 @@ export async function takePictures(folder: string, names: readonly string[]): Pr
   }
 }
 
-async function picture(browser: Browser, url: string, size: keyof typeof SIZES, path: string): Promise<void> {
-  const page = await browser.newPage({ viewport: SIZES[size], reducedMotion: 'reduce' })
+/** Takes pictures of dialogs and of views with something in them, on a wide screen and on a phone. */
+export async function takeStates(folder: string, names: readonly string[]): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const browser = await launchChromium()
+  try {
+    for (const [name, { scene, address, operator = 'ines', reach }] of Object.entries(STATES)) {
+      if (names.length > 0 && !names.includes(name)) continue
+      const make = SCENES[scene] as NonNullable<(typeof SCENES)[string]>
+      const served = await servePage(figuresOf(make), { operator })
+      for (const size of ['wide', 'phone'] as const)
+        await picture(browser, served.url + address, size, join(folder, `${name}-${size}`), reach)
+      await served.close()
+    }
+  } finally {
+    await browser.close()
+  }
+}
+
+async function picture(
+  browser: Browser,
+  url: string,
+  size: keyof typeof SIZES,
+  path: string,
+  reach?: Steps['reach'],
+): Promise<void> {
+  const page = await browser.newPage({
+    viewport: SIZES[size],
+    reducedMotion: 'reduce',
+    hasTouch: size === 'phone',
+  })
   await page.goto(url)
   await settled(page)
+  await reach?.(page)
+  await page.waitForLoadState('networkidle', { timeout: 500 }).catch(() => undefined) // the stream never ends
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     await page.screenshot({ path: `${path}-${colorScheme}.png` })
