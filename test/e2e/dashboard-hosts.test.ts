@@ -62,7 +62,9 @@ async function attack(name: string, port: number): Promise<number[]> {
   return page.evaluate(`(async () => {
     const get = ['', 'main.js', 'icon.svg'].map((file) => fetch('/admin/limits/' + file))
     const headers = { 'Content-Type': 'application/json' }
-    const body = JSON.stringify({ limiter: 'api', identity: 'ada' })
+    const author = { by: 'ines', reason: 'ticket 7' }
+    const asked = { limiter: 'api', identity: 'ada', targets: [{ identity: 'ada' }], ...author }
+    const body = JSON.stringify(asked)
     const change = ['lookup', 'release'].map((action) =>
       fetch('/admin/limits/' + action, { method: 'POST', headers, body }))
     return (await Promise.all([...get, ...change])).map(({ status }) => status)
@@ -211,7 +213,9 @@ describe('over plain HTTP behind nginx', () => {
       const { port } = await serve(appWith({ authorize: () => true, hosts: [`${OWN}:8080`] }))
       const proxy = await startReverseProxy('nginx', port)
       closeWithServers(() => proxy.stop())
-      const body = JSON.stringify({ limiter: 'api', identity: 'ada' })
+      const author = { by: 'ines', reason: 'ticket 7' }
+      const asked = { limiter: 'api', identity: 'ada', targets: [{ identity: 'ada' }], ...author }
+      const body = JSON.stringify(asked)
       for (const origin of [
         `http://${FOREIGN}`,
         `http://${OWN}`,

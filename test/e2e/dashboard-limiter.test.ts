@@ -76,6 +76,16 @@ test('a network is exempted and released like a client, and an override may have
   ])
 })
 
+test('all clients whose identity begins with a text are blocked by one override', async () => {
+  const { page, sent } = await open('incident', { address: '#/limiter/search/edit' })
+  await page.getByLabel('Client, address or network').fill(' trial- ')
+  await page.getByLabel('All clients whose identity begins with it').check()
+  await page.getByRole('button', { name: 'Continue…' }).click()
+  await page.getByRole('dialog', { name: 'Block trial-… in search' }).waitFor()
+  await confirm(page, 'Block for 1 hour')
+  expect(sent).toMatchObject([['override', { targets: [{ identityPrefix: 'trial-' }], effect: 'block' }]])
+})
+
 test('a range of clients is selected with the pointer, and with the keyboard', async () => {
   const { page } = await open('incident', { address: '#/limiter/search' })
   const box = (i: number) => page.locator('tr.client .pick input').nth(i)

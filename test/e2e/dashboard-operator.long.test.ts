@@ -145,7 +145,7 @@ test('hostile names of clients and operators are text, in dialogs and in lists',
   expect(await dialog.getByRole('heading').textContent()).toBe(`Block ${by} in search`)
   await dialog.getByLabel('Reason').fill('x'.repeat(1_000_000))
   expect((await dialog.getByLabel('Reason').inputValue()).length).toBe(500)
-  await dialog.getByRole('button', { name: 'Block for 1 day' }).click()
+  await dialog.getByRole('button', { name: 'Block for 1 hour' }).click()
   await page.getByRole('status').getByText('Blocked <img').waitFor()
   expect(await page.locator('img[src=x]').count()).toBe(0)
   expect(troubles).toEqual([])

@@ -47,6 +47,34 @@ test('limiters are filtered by state and text, and each view has its address, al
   await detail(page, 'login').waitFor()
 })
 
+test('a row without a headline offers what its finding needs, by pointer, keyboard and touch, and nothing moves', async () => {
+  const { page } = await open('many')
+  const offering = page.locator('[data-limiter]:has(.bar button)')
+  await offering.first().waitFor()
+  expect(await offering.count()).toBe(3) // five of eight have headlines
+  const last = offering.last()
+  const bar = last.locator('.bar')
+  const look = async () => [
+    await bar.evaluate((element) => getComputedStyle(element).opacity),
+    JSON.stringify(await last.boundingBox()),
+    JSON.stringify(await last.locator('.title').boundingBox()),
+    JSON.stringify(await last.locator('.sparkline').boundingBox()),
+  ]
+  await last.scrollIntoViewIfNeeded()
+  const [, ...places] = await look()
+  await last.locator('.name').hover()
+  await until('it shows', async () => (await look())[0] === '1')
+  expect(await look()).toEqual(['1', ...places])
+  await page.mouse.move(0, 0)
+  await until('it hides', async () => (await look())[0] === '0')
+  await last.locator('.name').focus()
+  await page.keyboard.press('Tab')
+  expect(await look()).toEqual(['1', ...places])
+  await page.keyboard.press('Enter')
+  const name = await last.getAttribute('data-limiter')
+  await page.getByRole('dialog', { name: `Block 203.0.113.0/24 in ${name}` }).waitFor()
+})
+
 test('the keyboard reaches everything', async () => {
   const { page } = await open('incident')
   await row(page, 'login').waitFor()

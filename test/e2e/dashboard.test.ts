@@ -37,7 +37,7 @@ const EVERYTHING = [
   '/log',
   '/lookup',
   '/release',
-  '/block',
+  '/override',
   '/none',
   '/a/',
 ].flatMap((path) => ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].map((method) => ({ method, path })))
@@ -100,7 +100,8 @@ describe('the way to the page', () => {
   async function expectPageIn(served: Served): Promise<void> {
     const { status, text } = await send(served, { path: '/limits/' })
     expect([status, text]).toEqual([200, expect.stringContaining('<title>Rate limits</title>')])
-    const action = await post(served, '/limits/release', { limiter: 'secret-api', identity: 'ada' })
+    const released = { limiter: 'secret-api', targets: [{ identity: 'ada' }], by: 'ines', reason: 'ticket 7' }
+    const action = await post(served, '/limits/release', released)
     expect(action.status).toBe(200)
     expect(await send(served, { path: '/' })).toMatchObject({ status: 200, text: 'hello' })
   }
@@ -229,7 +230,7 @@ describe.each(MOUNTS)('$name', (mount) => {
       ]),
       ['HEAD', '/stream', 'GET'],
       ...['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'].flatMap((method) =>
-        ['/lookup', '/release', '/block'].map((path): [string, string, string] => [method, path, 'POST']),
+        ['/lookup', '/release', '/override'].map((path): [string, string, string] => [method, path, 'POST']),
       ),
     ]
     for (const [method, path, allow] of refused) {

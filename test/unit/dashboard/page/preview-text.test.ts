@@ -19,6 +19,17 @@ test.each([
   [{}, `${head} Newly denied: b\\u{202e} (asked for 1,200) and 11 more.`],
   [{ newlyDeniedCount: 1 }, `${head} Newly denied: b\\u{202e} (asked for 1,200).`],
   [{ newlyDeniedCount: 0, newlyDenied: [], noLongerDeniedCount: 1 }, `${head} No longer denied: 1 client.`],
+  [
+    {
+      ...{ newlyDeniedCount: 0, newlyDenied: [], noLongerDeniedCount: 7 },
+      noLongerDenied: [{ identity: 'ada', peak: 9 }],
+    },
+    `${head} No longer denied: ada (asked for 9) and 6 more.`,
+  ],
+  [
+    { isBound: true, noLongerDeniedCount: 2, notes: ['Two clients cannot be matched.', 'Others can.'] },
+    `${head.replace('13', 'at most 13')} Newly denied: b\\u{202e} (asked for 1,200) and at most 11 more. No longer denied: at least 2 clients. Two clients cannot be matched. Others can.`,
+  ],
   [{ problem: 'Nothing has been counted yet.' }, 'api: Nothing has been counted yet.'],
 ])('%j is said in sentences', (own, expected) => {
   expect(previewText({ ...preview, ...own })).toBe(expected)
