@@ -50,6 +50,7 @@ describe('on Redis', () => {
     await page.getByLabel('Select all listed clients').check()
     await page.getByText('8 clients selected').waitFor()
     await page.getByRole('button', { name: 'Exempt…' }).click()
+    await page.getByRole('dialog').getByLabel('Reason').fill('an office')
     await page.getByRole('dialog').getByRole('button', { name: 'Exempt for 1 day' }).click()
     await page
       .getByRole('status')
