@@ -197,7 +197,8 @@ describe('while a store is unavailable', () => {
     dashboard.closeAfterTest(() => page.close())
     await page.goto(`http://127.0.0.1:${port}/limits/`)
     const headline = page.locator('[data-headlines] > [data-headline=store-outage]')
-    const text = /^redis has not replied since \d\d:\d\d: 4 limiters are affected, 80 decisions without it/
+    const text =
+      /^redis has not replied in time since \d\d:\d\d: 4 limiters are affected, 80 decisions without it/
     await headline.getByText(text).waitFor()
     expect(await headline.locator('.effects li').allTextContents()).toEqual([
       'api: each process counts on its own, and grants 25 % of each limit.',

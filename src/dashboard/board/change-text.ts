@@ -4,6 +4,7 @@ import type {
   SettingsChange,
   SettingsOverride,
 } from '../../limiter/settings-document.js'
+import { durationText } from '../../util/durations.js'
 import { listText, timeMark } from '../findings/words.js'
 
 /** The most different things that the text of a change names. */
@@ -16,6 +17,12 @@ export function changeText({ parts, undoes }: SettingsChange): string {
   const all = more > 0 ? [...named.slice(0, MAX_NAMED), `${more} more`] : named
   const what = all.length === 0 ? 'changed the settings' : all.join(', ')
   return undoes === undefined ? what : `${what}, to undo a change`
+}
+
+/** Returns what a change did to the mode and the limits that everyone has; `undefined` if it left them as they were. */
+export function limitsText({ parts = [] }: SettingsChange): string | undefined {
+  const ofLimits = parts.filter(({ path }) => path === 'mode' || path.startsWith('limits.'))
+  return ofLimits.length === 0 ? undefined : listText(ofLimits.map(otherText), 'change')
 }
 
 /** Returns a text for each kind of change: overrides with one effect and end have one. */
@@ -50,7 +57,7 @@ function otherText({ path, after }: ChangedPart): string {
 function numbersText(settings: LimitSettings): string {
   const { limit, window, policy } = settings as { limit?: number; window?: string | number; policy?: string }
   if (policy !== undefined) return `another policy (${policy})`
-  const length = typeof window === 'number' ? `${window}ms` : window
+  const length = typeof window === 'number' ? durationText(window) : window
   if (limit === undefined) return `a window of ${length}`
   return length === undefined ? String(limit) : `${limit} per ${length}`
 }

@@ -7,6 +7,7 @@ import type { LoggedEvent } from '../figures/logged-event.js'
 import type { NewEvent } from '../shared/event-log.js'
 import type { Group } from '../shared/group.js'
 import { thisProcess } from '../shared/this-process.js'
+import { serverNameOf } from './server-name.js'
 import { type AddEvent, authorOf, settingsEvents } from './settings-events.js'
 
 /** The events of the limiters of a group. */
@@ -31,9 +32,8 @@ export function watchEvents(group: Group, now: () => number): EventSources {
 
   const breakers = breakerEvents(add)
   for (const watch of watches) {
-    const { limiter, inspection } = watch
-    const onState: StateListener = (state, _cause, server) =>
-      breakers.change(watch, inspection.store.name, state, server)
+    const { limiter } = watch
+    const onState: StateListener = (state, _cause, server) => breakers.change(watch, state, server)
     limiter.events.on('storeState', onState)
     stops.push(() => limiter.events.off('storeState', onState))
   }
@@ -64,8 +64,9 @@ export function watchEvents(group: Group, now: () => number): EventSources {
 function breakerEvents(add: (event: NewEvent) => void) {
   const open = new Map<string, Set<LimiterWatch>>()
   return {
-    change(watch: LimiterWatch, store: string, state: BreakerState, server: string | undefined): void {
+    change(watch: LimiterWatch, state: BreakerState, server: string | undefined): void {
       if (state === 'half-open') return
+      const { name: store } = watch.inspection.store
       const about = `${store} ${server ?? ''}`
       const limiters = open.get(about) ?? new Set()
       open.set(about, limiters)
@@ -74,8 +75,9 @@ function breakerEvents(add: (event: NewEvent) => void) {
       else limiters.delete(watch)
       const isOpen = limiters.size > 0
       if (isOpen === wasOpen) return
-      const on = server === undefined ? '' : ` on ${server}`
-      const text = isOpen ? `${store}${on} does not reply` : `${store}${on} replies again`
+      const place = server ?? serverNameOf(watch.inspection.store)
+      const who = place === undefined ? store : `${store} (${place})`
+      const text = isOpen ? `${who} does not reply in time` : `${who} replies in time again`
       const details = { store, state: isOpen ? 'open' : 'closed', ...(server !== undefined && { server }) }
       add({ kind: 'breaker', text, about, state: details.state, details })
     },

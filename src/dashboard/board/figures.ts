@@ -13,6 +13,7 @@ import type { Group } from '../shared/group.js'
 import { thisProcess } from '../shared/this-process.js'
 import { detailOf } from './detail.js'
 import { findingFiguresOf } from './finding-figures-of.js'
+import { latestChanges } from './latest-changes.js'
 import { type Reported, shownOutages } from './outages.js'
 import { shownProcesses } from './processes.js'
 import { liveSeries } from './series.js'
@@ -54,11 +55,17 @@ export function figuresOf(
   const merged = new Map(groups.flatMap(mergeGroup).map((limiter) => [limiter.watch, limiter]))
   const limiters = watches.flatMap((watch) => merged.get(watch) ?? [])
   const outages = groups.flatMap((group) =>
-    shownOutages(limiters.filter((limiter) => limiter.group === group)),
+    shownOutages(
+      limiters.filter((limiter) => limiter.group === group),
+      reportingIn(group),
+    ),
   )
   const members = groups.flatMap((group) => group.members())
   const own = limiters.map(({ own }) => own)
   const processes = shownProcesses(thisProcess(), own, members, nowMs)
+
+  const events = eventsOf(groups)
+  const changes = latestChanges(events, nowMs)
 
   function rowOf({ watch, report }: MergedLimiter): OverviewRow {
     const { name, mode, traffic, store } = report
@@ -67,6 +74,7 @@ export function figuresOf(
       nowMs,
       outage: outages.find(({ effects }) => effects.some(({ limiter }) => limiter === name)),
       labelOf: labelsOf(watch),
+      change: changes.get(name),
     })
     return {
       name,
@@ -90,7 +98,7 @@ export function figuresOf(
     limiters,
     outages,
     processes,
-    events: eventsOf(groups),
+    events,
     rows: () => (rows ??= limiters.map(rowOf)),
     series: () =>
       (series ??= new Map(
@@ -122,6 +130,13 @@ function mergeGroup(group: Group): readonly MergedLimiter[] {
       reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
     }
   })
+}
+
+/** Returns how many processes report, this one included; `undefined` if the others cannot be read. */
+function reportingIn(group: Group): number | undefined {
+  if (group.problem() !== undefined) return undefined
+  const alive = group.members().filter(({ state }) => state === 'alive')
+  return new Set([thisProcess().id, ...alive.map(({ header }) => header.id)]).size
 }
 
 interface OtherReport {

@@ -1,6 +1,6 @@
 import { distinctIn } from '../../util/distinct-sample.js'
 import { goesOn } from '../figures/denials.js'
-import type { FindingFigures } from '../figures/finding-figures.js'
+import type { FindingFigures, LimitsChange } from '../figures/finding-figures.js'
 import type { DeniedRow, LimiterReport } from '../figures/report.js'
 import type { ShownOutage } from '../figures/shown.js'
 import { shownClient } from './detail.js'
@@ -13,12 +13,13 @@ export interface Circumstances {
   readonly nowMs: number
   readonly outage: ShownOutage | undefined
   labelOf(client: DeniedRow): string | undefined
+  readonly change: LimitsChange | undefined
 }
 
 /** Returns what a finding about a limiter is made from. */
 export function findingFiguresOf(
   report: LimiterReport,
-  { nowMs, outage, labelOf }: Circumstances,
+  { nowMs, outage, labelOf, change }: Circumstances,
 ): FindingFigures {
   const { run, denials, denied, traffic } = report
   const current = run && goesOn(run, nowMs) ? run : undefined
@@ -32,6 +33,8 @@ export function findingFiguresOf(
     ...(current && { deniedSinceMs: current.sinceMs }),
     deniedClients: current ? distinctIn(denials.clients) : 0,
     denied: current ? denials.denied : 0,
+    addresses: current ? distinctIn(denials.addresses) : 0,
+    networkCount: current ? distinctIn(denials.networkNames) : 0,
     clients: clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),
     networks: denials.networks.map(({ network, denied: count, addresses }) => {
       return { network, denied: count, addresses: distinctIn(addresses) }
@@ -39,5 +42,6 @@ export function findingFiguresOf(
     routes: denials.routes.map(([route, count]) => ({ route, denied: count })),
     limits: report.limits,
     ...(outage && { outage }),
+    ...(change && { change }),
   }
 }

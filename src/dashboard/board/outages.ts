@@ -2,6 +2,7 @@ import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
 import type { LimiterReport } from '../figures/report.js'
 import type { ShownOutage } from '../figures/shown.js'
+import { serverNameOf } from './server-name.js'
 
 /** A limiter, with what all processes report of it. */
 export interface Reported {
@@ -9,8 +10,11 @@ export interface Reported {
   readonly report: LimiterReport
 }
 
-/** Returns the outages that last, one for each store of a group. */
-export function shownOutages(group: readonly Reported[]): readonly ShownOutage[] {
+/**
+ * Returns the outages that last, one for each store of a group. `reporting` is how many processes report, if this one
+ * can read what they do.
+ */
+export function shownOutages(group: readonly Reported[], reporting?: number): readonly ShownOutage[] {
   const affected = group.flatMap(({ watch, report }) => {
     const { outage, name } = report.store
     return outage === undefined ? [] : [{ watch, store: name, outage }]
@@ -19,14 +23,17 @@ export function shownOutages(group: readonly Reported[]): readonly ShownOutage[]
   return Array.from(stores, (store) => {
     const own = affected.filter((each) => each.store === store)
     const outages = own.map(({ outage }) => outage)
+    const only = serverNameOf(own[0]?.watch.inspection.store ?? {})
+    const servers = new Set(outages.flatMap(({ servers }) => servers))
     const decisions = outages.map(({ allowed, denied, local }) => allowed + denied + local)
     return {
       store,
-      servers: [...new Set(outages.flatMap(({ servers }) => servers))],
+      servers: servers.size === 0 && only !== undefined ? [only] : [...servers],
       sinceMs: Math.min(...outages.map(({ sinceMs }) => sinceMs)),
       effects: own.map(({ watch }) => ({ limiter: watch.name, text: effectOf(watch) })),
       decisions: decisions.reduce((sum, each) => sum + each, 0),
       processes: Math.max(...outages.map(({ processes }) => processes)),
+      ...(reporting !== undefined && { reporting }),
     }
   })
 }

@@ -3,7 +3,7 @@ import type { SettingsChange } from '../../limiter/settings-document.js'
 import { type AppliedSettings, inspectSettings } from '../../limiter/settings-source.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggableEvent, NewEvent } from '../shared/event-log.js'
-import { changeText } from './change-text.js'
+import { changeText, limitsText } from './change-text.js'
 
 /** The most changes that are logged at once. */
 const MAX_CHANGES = 20
@@ -71,6 +71,7 @@ export function settingsEvents(watch: LimiterWatch, add: AddEvent): SettingsEven
 
 function changeEvent(limiter: string, change: SettingsChange): LoggableEvent {
   const { id, atMs, undoes } = change
+  const limits = limitsText(change)
   return {
     id: `settings:${id}`,
     atMs,
@@ -78,7 +79,7 @@ function changeEvent(limiter: string, change: SettingsChange): LoggableEvent {
     limiter,
     text: changeText(change),
     ...authorOf(change),
-    details: { change: id, ...(undoes !== undefined && { undoes }) },
+    details: { change: id, ...(undoes !== undefined && { undoes }), ...(limits !== undefined && { limits }) },
   }
 }
 

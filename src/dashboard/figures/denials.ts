@@ -16,8 +16,10 @@ const BLOCKED_GAP_MS = 3000
 const STALE_MS = 10_000
 const MAX_CLIENTS = 1000
 const MAX_ADDRESSES = 1000
+/** Up to how many networks are counted exactly. */
+const MAX_NETWORK_NAMES = 256
 const MAX_ROUTES = 64
-/** How many networks are counted, and how many are reported. */
+/** Of how many networks denials are counted, and how many of them are reported. */
 const MAX_NETWORKS = 64
 export const LISTED_NETWORKS = 16
 const LISTED_ROUTES = 10
@@ -34,6 +36,7 @@ function emptySpan() {
     denied: 0,
     clients: new DistinctCounter(MAX_CLIENTS),
     addresses: new DistinctCounter(MAX_ADDRESSES),
+    networkNames: new DistinctCounter(MAX_NETWORK_NAMES),
     routes: new FrequentNames(MAX_ROUTES),
     networks: new Map<string, Network>(),
   }
@@ -58,7 +61,7 @@ export class Denials {
     if (route !== undefined) span.routes.count(route)
     if (addressHash === undefined || network === undefined) return
     span.addresses.addHash(addressHash)
-    countNetwork(span.networks, network, addressHash)
+    if (countNetwork(span.networks, network, addressHash)) span.networkNames.add(network)
   }
 
   /** Notes that a blocked request was denied, which is no denial by a limit. */
@@ -89,6 +92,10 @@ export class Denials {
         spans.map(({ addresses }) => addresses),
         MAX_ADDRESSES,
       ),
+      networkNames: mergeSamples(
+        spans.map(({ networkNames }) => networkNames),
+        MAX_NETWORK_NAMES,
+      ),
       routes: sumCounts(spans.map(({ routes }) => [...routes.entries()])).slice(0, LISTED_ROUTES),
       networks: mergeNetworks(spans.flatMap(networksOf)).slice(0, LISTED_NETWORKS),
     }
@@ -106,8 +113,12 @@ export class Denials {
   }
 }
 
-/** Counts a denial of a network. If there are too many, the one that was denied least makes place. */
-function countNetwork(networks: Map<string, Network>, name: string, addressHash: number): void {
+/**
+ * Counts a denial of a network. If there are too many, the one that was denied least makes place. Returns whether the
+ * network was not there.
+ */
+function countNetwork(networks: Map<string, Network>, name: string, addressHash: number): boolean {
+  const isNew = !networks.has(name)
   let network = networks.get(name)
   if (network === undefined) {
     if (networks.size >= MAX_NETWORKS) networks.delete(leastDenied(networks))
@@ -116,6 +127,7 @@ function countNetwork(networks: Map<string, Network>, name: string, addressHash:
   }
   network.denied++
   network.addresses.addHash(addressHash)
+  return isNew
 }
 
 function leastDenied(networks: ReadonlyMap<string, Network>): string {
@@ -177,6 +189,10 @@ function sumOf(figures: readonly DenialFigures[]): DenialFigures {
     addresses: mergeSamples(
       figures.map(({ addresses }) => addresses),
       MAX_ADDRESSES,
+    ),
+    networkNames: mergeSamples(
+      figures.map(({ networkNames }) => networkNames),
+      MAX_NETWORK_NAMES,
     ),
     routes: sumCounts(figures.map(({ routes }) => routes)).slice(0, LISTED_ROUTES),
     networks: mergeNetworks(figures.flatMap(({ networks }) => networks)).slice(0, LISTED_NETWORKS),

@@ -15,6 +15,9 @@ export interface FindingFigures {
   /** How many clients were denied since then, and how often all of them together. */
   readonly deniedClients: number
   readonly denied: number
+  /** How many IP addresses, and networks of them, stand behind these clients. 0 if they are not known. */
+  readonly addresses: number
+  readonly networkCount: number
   /** The clients that were denied most, the first one most. */
   readonly clients: readonly ShownClient[]
   /** Where denials came from, most first: /24 networks of IPv4, /48 of IPv6. */
@@ -26,4 +29,13 @@ export interface FindingFigures {
   readonly routes: readonly { readonly route: string; readonly denied: number }[]
   readonly limits: readonly LimitRow[]
   readonly outage?: ShownOutage
+  /** The last change of its limits or mode by an operator, if that may be why clients are denied. */
+  readonly change?: LimitsChange
+}
+
+/** A change of limits, in words: `set api to 60 per 1m`. */
+export interface LimitsChange {
+  readonly atMs: number
+  readonly text: string
+  readonly by?: string
 }

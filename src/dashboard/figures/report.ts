@@ -86,7 +86,10 @@ export interface DenialFigures {
   readonly denied: number
   readonly clients: DistinctSample
   readonly addresses: DistinctSample
+  /** All networks, listed or not. */
+  readonly networkNames: DistinctSample
   readonly routes: Counts
+  /** The networks that were denied most. */
   readonly networks: readonly NetworkFigures[]
 }
 

@@ -65,14 +65,17 @@ export interface Series {
 /** A store that is unavailable, or some of whose servers are. */
 export interface ShownOutage {
   readonly store: string
-  /** The servers that are unavailable, if the store has several. */
+  /** The servers that are unavailable; the only one of a store, if its client tells it. */
   readonly servers: readonly string[]
   readonly sinceMs: number
   /** What requests get now, in words, by limiter. */
   readonly effects: readonly { readonly limiter: string; readonly text: string }[]
   /** How many decisions were made without the store, by all processes that say so. */
   readonly decisions: number
+  /** How many processes say so. */
   readonly processes: number
+  /** How many processes report; absent if this one cannot read what others report. */
+  readonly reporting?: number
 }
 
 /** A process that reports, has been closed, or has vanished within the last hour. */

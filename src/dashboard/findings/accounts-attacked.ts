@@ -1,43 +1,50 @@
 import { isNetwork } from '../../keys/address.js'
+import { sumCounts } from '../figures/counts.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { LimitRow } from '../figures/report.js'
 import type { Finding, ShownClient } from '../figures/shown.js'
-import { clientText, counted, denialNoun, listText, rateText, routeText, timeMark } from './words.js'
+import { fewNetworks, placesText } from './few-networks.js'
+import {
+  clientText,
+  counted,
+  denialNoun,
+  FEW_CLIENTS,
+  listText,
+  rateText,
+  routeText,
+  timeMark,
+} from './words.js'
 
 /** So many addresses behind one identity are not one person with some devices. */
 const MANY_ADDRESSES = 10
 /** Guessing asks for many times the limit. A customer whose plan is too small does not. */
 const TIMES_LIMIT = 3
-/** The share of all denials that attacked identities must have for the sentence to be about them. */
-const MOST = 0.5
+/** With a smaller share of all denials, what others do matters more. */
+const SMALL_SHARE = 0.1
+/** If this share of the listed clients is attacked, so are those that are not listed. */
+const NEARLY_ALL = 0.8
 
 /** Identities that many addresses stand behind, such as accounts whose passwords are guessed. */
 export function accountsAttacked(figures: FindingFigures): Finding | undefined {
-  const { clients, denied, deniedSinceMs = figures.nowMs, mode } = figures
-  const attacked = clients.filter((client) => isAttacked(client, figures))
+  const { denied, deniedSinceMs = figures.nowMs, mode } = figures
+  const attacked = figures.clients.filter((client) => isAttacked(client, figures))
   const deniedThere = sumOf(attacked)
-  if (attacked.length === 0 || deniedThere < MOST * denied) return undefined
-  const addresses = Math.max(...attacked.map((client) => client.addresses))
-  const perSecond = attacked.reduce((sum, { deniedPerSecond }) => sum + deniedPerSecond, 0)
-  const whom = listText(attacked.map(clientText), 'account')
-  const verb = attacked.length === 1 ? 'has' : 'have'
-  const rate = rateText(perSecond, denialNoun(mode))
-  const each = attacked.length === 1 ? '' : ' each'
-  const from = `from ${attacked.length === 1 ? '' : 'up to '}${counted(addresses, 'address', 'addresses')}${each}`
-  const routes = summed(
-    attacked.flatMap((client) => client.routes.map(({ route, denied }) => [route, denied] as const)),
-  )
-  const networks = summed(
-    attacked.flatMap((client) => client.networks.map(({ network, denied }) => [network, denied] as const)),
-  )
+  const count = countOf(attacked, figures)
+  if (attacked.length === 0 || (deniedThere < SMALL_SHARE * denied && count === attacked.length))
+    return undefined
+  const routes = routesOf(attacked)
+  const few = fewNetworks(networksOf(attacked), deniedThere)
+  const whom = count > FEW_CLIENTS ? counted(count, 'account') : listText(attacked.map(clientText), 'account')
+  const since = `${count === 1 ? 'has' : 'have'} been under attack since ${timeMark(deniedSinceMs)}`
+  const from = `from ${placesText(addressesOf(attacked, figures), figures.networkCount, few)}`
   return {
     kind: 'account-attacked',
     level: mode === 'report' ? 'warning' : 'critical',
-    sentence: `${whom} ${verb} been under attack since ${timeMark(deniedSinceMs)}: ${rate} ${from}${routeText(routes.map(([route, denied]) => ({ route, denied })))}`,
+    sentence: `${whom} ${since}: ${rateOf(attacked, count, figures)} ${from}${routeText(routes)}`,
     sinceMs: deniedSinceMs,
     identities: attacked.map(({ identity }) => identity),
-    networks: networks.map(([network]) => network),
-    routes: routes.map(([route]) => route),
+    networks: few.map(({ network }) => network),
+    routes: routes.map(({ route }) => route),
   }
 }
 
@@ -52,13 +59,42 @@ function allowedPerSecond({ limit, windowMs }: LimitRow): number {
   return windowMs === null ? 0 : (1000 * limit) / windowMs
 }
 
+/** Returns how many accounts are attacked, listed or not. */
+function countOf(attacked: readonly ShownClient[], { clients, deniedClients }: FindingFigures): number {
+  const share = attacked.length / clients.length
+  return deniedClients > clients.length && share >= NEARLY_ALL
+    ? Math.round(share * deniedClients)
+    : attacked.length
+}
+
+/** Returns how many addresses attack. Those of the limiter are exact, those of a few clients may be in several lists. */
+function addressesOf(attacked: readonly ShownClient[], { addresses }: FindingFigures): number {
+  const largest = Math.max(...attacked.map((client) => client.addresses))
+  return attacked.length === 1 ? largest : Math.max(largest, addresses)
+}
+
+/** Returns how often accounts are denied: all clients are, if not all attacked accounts are listed. */
+function rateOf(
+  attacked: readonly ShownClient[],
+  count: number,
+  { mode, deniedPerSecond }: FindingFigures,
+): string {
+  const listed = attacked.reduce((sum, client) => sum + client.deniedPerSecond, 0)
+  return rateText(count > attacked.length ? deniedPerSecond : listed, denialNoun(mode))
+}
+
 function sumOf(clients: readonly ShownClient[]): number {
   return clients.reduce((sum, { denied }) => sum + denied, 0)
 }
 
-/** Adds up counts of the same name. The largest comes first. */
-function summed(counts: readonly (readonly [name: string, count: number])[]) {
-  const sums = new Map<string, number>()
-  for (const [name, count] of counts) sums.set(name, (sums.get(name) ?? 0) + count)
-  return [...sums].sort(([, a], [, b]) => b - a)
+function routesOf(clients: readonly ShownClient[]) {
+  const counts = clients.map(({ routes }) => routes.map(({ route, denied }) => [route, denied] as const))
+  return sumCounts(counts).map(([route, denied]) => ({ route, denied }))
+}
+
+function networksOf(clients: readonly ShownClient[]) {
+  const counts = clients.map(({ networks }) =>
+    networks.map(({ network, denied }) => [network, denied] as const),
+  )
+  return sumCounts(counts).map(([network, denied]) => ({ network, denied }))
 }

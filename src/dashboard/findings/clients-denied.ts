@@ -1,30 +1,20 @@
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { Finding, ShownClient } from '../figures/shown.js'
-import {
-  clientText,
-  counted,
-  denialNoun,
-  limitText,
-  listText,
-  percentText,
-  rateText,
-  routeText,
-  timeMark,
-} from './words.js'
+import { denialText } from './denial-text.js'
+import { placesText } from './few-networks.js'
+import { clientText, counted, FEW_CLIENTS, limitText, listText } from './words.js'
 
-/** So few clients are named one by one. */
-const FEW = 3
-/** The share of all denials that they must have. */
+/** The share of all denials that the few clients must have that are named. */
 const MOST = 0.8
 
 /** A few clients that are at their limit: their plan is too small, or one of them sends in a loop. */
 export function fewDenied(figures: FindingFigures): Finding | undefined {
   const { clients, denied, deniedClients } = figures
-  const few = clients.slice(0, FEW)
+  const few = clients.slice(0, FEW_CLIENTS)
   const deniedThere = few.reduce((sum, client) => sum + client.denied, 0)
-  const isAll = deniedClients <= FEW
+  const isAll = deniedClients <= FEW_CLIENTS
   if (few.length === 0 || (!isAll && deniedThere < MOST * denied)) return undefined
-  const main = isAll ? few : few.filter((client) => client.denied >= (denied * (1 - MOST)) / FEW)
+  const main = isAll ? few : few.filter((client) => client.denied >= (denied * (1 - MOST)) / FEW_CLIENTS)
   const verb = main.length === 1 ? 'has been at its limit' : 'have been at their limit'
   const whom = listText(main.map(clientText), 'client')
   return findingOn(figures, 'few-denied', main, `${whom} ${verb}${limitOf(figures, main)}${originOf(main)}`)
@@ -34,8 +24,18 @@ export function fewDenied(figures: FindingFigures): Finding | undefined {
 export function manyDenied(figures: FindingFigures): Finding | undefined {
   const { clients, deniedClients, mode } = figures
   if (deniedClients === 0) return undefined
-  const verb = mode === 'report' ? 'have been over their limit' : 'have been denied'
-  return findingOn(figures, 'many-denied', clients, `${counted(deniedClients, 'client')} ${verb}`)
+  const are = deniedClients === 1 ? 'has been' : 'have been'
+  const verb =
+    mode === 'report' ? `${are} over ${deniedClients === 1 ? 'its' : 'their'} limit` : `${are} denied`
+  const whom = `${counted(deniedClients, 'client')}${placesOf(figures)}`
+  return findingOn(figures, 'many-denied', clients, `${whom} ${verb}`)
+}
+
+/** Returns in how many networks many clients are, or from where they send, such as accounts under a botnet's attack. */
+function placesOf({ addresses, networkCount, deniedClients }: FindingFigures): string {
+  if (deniedClients === 1 || addresses < 2) return ''
+  const networks = counted(Math.min(networkCount, addresses), 'network')
+  return addresses === deniedClients ? ` in ${networks}` : ` from ${placesText(addresses, networkCount)}`
 }
 
 function findingOn(
@@ -44,13 +44,11 @@ function findingOn(
   clients: readonly ShownClient[],
   subject: string,
 ): Finding {
-  const { allowedPerSecond, deniedPerSecond, deniedSinceMs = figures.nowMs } = figures
-  const share = percentText(deniedPerSecond / (allowedPerSecond + deniedPerSecond))
-  const rate = `${rateText(deniedPerSecond, denialNoun(figures.mode))}, ${share} of all requests`
+  const { deniedSinceMs = figures.nowMs } = figures
   return {
     kind,
     level: 'warning',
-    sentence: `${subject} since ${timeMark(deniedSinceMs)}: ${rate}${routeText(figures.routes)}`,
+    sentence: `${subject} ${denialText(figures)}`,
     sinceMs: deniedSinceMs,
     identities: clients.map(({ identity }) => identity),
     networks: [],

@@ -11,6 +11,11 @@ export type FindingRule = (figures: FindingFigures) => Finding | undefined
 
 /** From the most specific to the least: the first that applies says most of what an operator can do. */
 const RULES: readonly FindingRule[] = [storeOutage, accountsAttacked, networksDenied, fewDenied, manyDenied]
+/** If a change of limits explains denials, a customer with many addresses does not attack. */
+const RULES_AFTER_CHANGE: readonly FindingRule[] = [storeOutage, fewDenied, manyDenied]
+/** Denials that begin so soon after a change of limits are its effect. Clocks of processes differ by some seconds. */
+const EFFECT_MS = 120_000
+const CLOCKS_MS = 5000
 
 /** So few denials, and at most this share of requests, are part of what a limit is for. */
 const FEW = 5
@@ -21,11 +26,17 @@ const PERSISTENT_PER_SECOND = 1
 /** Returns what is wrong with a limiter: what, whom, since when and why. Depends on the figures alone. */
 export function findingOf(figures: FindingFigures): Finding {
   if (figures.outage === undefined && isUsual(figures)) return calm(figures)
-  for (const rule of RULES) {
+  for (const rule of isEffectOfChange(figures) ? RULES_AFTER_CHANGE : RULES) {
     const finding = rule(figures)
     if (finding !== undefined) return finding
   }
   return calm(figures)
+}
+
+function isEffectOfChange({ change, deniedSinceMs = 0 }: FindingFigures): boolean {
+  if (change === undefined) return false
+  const afterMs = deniedSinceMs - change.atMs
+  return afterMs > -CLOCKS_MS && afterMs < EFFECT_MS
 }
 
 function isUsual(figures: FindingFigures): boolean {

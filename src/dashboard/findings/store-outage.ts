@@ -8,17 +8,29 @@ export function storeOutage({ name, outage }: FindingFigures): Finding | undefin
   return outageFinding(outage, outage.effects.find(({ limiter }) => limiter === name)?.text ?? '')
 }
 
-/** Returns the finding about a store that does not reply, with what requests get meanwhile. */
+/** Returns the finding about a store that does not reply in time, with what requests get meanwhile. */
 export function outageFinding(outage: ShownOutage, effect: string): Finding {
-  const { store, servers, sinceMs, decisions } = outage
+  const { store, servers, sinceMs } = outage
   const who = servers.length === 0 ? store : `${store} (${listText(servers, 'server')})`
-  const details = [effect, decisions > 0 && `${counted(decisions, 'decision')} without it`].filter(Boolean)
+  const details = [effect, decisionsText(outage)].filter((text) => text !== '')
   const rest = details.length > 0 ? `: ${details.join(', ')}` : ''
   return {
     kind: 'store-outage',
     level: 'critical',
-    sentence: `${who} has not replied since ${timeMark(sinceMs)}${rest}`,
+    sentence: `${who} has not replied in time${toText(outage)} since ${timeMark(sinceMs)}${rest}`,
     sinceMs,
     ...NO_TARGETS,
   }
+}
+
+/** Returns to whom the store does not reply, if it does to others. */
+function toText({ processes, reporting = processes }: ShownOutage): string {
+  return processes < reporting ? ` to ${processes} of ${counted(reporting, 'process', 'processes')}` : ''
+}
+
+/** Returns how many decisions were made without the store, as far as this process knows. */
+function decisionsText({ decisions, reporting }: ShownOutage): string {
+  if (decisions === 0) return ''
+  const made = `${counted(decisions, 'decision')} without it`
+  return reporting === undefined ? `${made} in this process` : made
 }

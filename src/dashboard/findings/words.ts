@@ -6,6 +6,9 @@ import type { ShownClient } from '../figures/shown.js'
 /** What a finding has that no action is offered for. */
 export const NO_TARGETS = { identities: [], networks: [], routes: [] } as const
 
+/** So few clients are named one by one. */
+export const FEW_CLIENTS = 3
+
 const whole = new Intl.NumberFormat('en')
 
 /** Returns a count with its noun: `1 client`, `3,400 clients`. */
@@ -15,7 +18,7 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 
 /** Returns how often something happens: a digit after the point below 10, and by the minute below 1 in 10 s. */
 export function rateText(perSecond: number, noun: string): string {
-  if (perSecond >= 10) return `${counted(Math.round(perSecond), noun)} a second`
+  if (perSecond >= 9.95) return `${counted(Math.round(perSecond), noun)} a second`
   if (perSecond >= 0.1) return `${perSecond.toFixed(1)} ${noun}s a second`
   return `${counted(Math.max(1, Math.round(60 * perSecond)), noun)} a minute`
 }

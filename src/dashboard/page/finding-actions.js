@@ -1,8 +1,9 @@
 import { counted } from './format.js'
 import { DAY_MS, HOUR_MS } from './ways.js'
 
-/** The most networks and clients that one button acts on: those that were denied most. */
+/** The most networks, accounts and clients that one button acts on: those that were denied most. */
 const MAX_NETWORKS = 3
+const MAX_ACCOUNTS = 3
 const MAX_CLIENTS = 50
 
 /**
@@ -14,12 +15,16 @@ export function actionsOf({ finding, mode, hasSettings }) {
   if (!hasSettings) return { overrides: [], editsLimit: false }
   const isAttack = kind === 'network-denied' || kind === 'account-attacked'
   const isReport = mode === 'report' // nothing is blocked then
+  const isOnAccounts =
+    kind === 'account-attacked' && networks.length === 0 && identities.length <= MAX_ACCOUNTS
   return {
     overrides: [
       isAttack && !isReport && networks.length > 0 && blockOf(networks.slice(0, MAX_NETWORKS)),
+      isOnAccounts && !isReport && blockAccounts(identities),
       kind === 'few-denied' && identities.length > 0 && raiseOf(identities.slice(0, MAX_CLIENTS)),
     ].filter(Boolean),
-    editsLimit: kind === 'many-denied' || (isAttack && isReport),
+    editsLimit:
+      kind === 'many-denied' || (isAttack && (isReport || (networks.length === 0 && !isOnAccounts))),
   }
 }
 
@@ -30,6 +35,17 @@ function blockOf(networks) {
     effect: 'block',
     who,
     targets: networks.map((network) => ({ network })),
+    durationMs: HOUR_MS,
+    text: `Block ${who} for 1 hour`,
+  }
+}
+
+function blockAccounts(identities) {
+  const who = identities.length === 1 ? identities[0] : counted(identities.length, 'account')
+  return {
+    effect: 'block',
+    who,
+    targets: identities.map((identity) => ({ storedIdentity: identity })),
     durationMs: HOUR_MS,
     text: `Block ${who} for 1 hour`,
   }

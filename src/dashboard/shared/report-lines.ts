@@ -10,7 +10,7 @@ export const LINES = {
   near: '~',
   /** What denials have in common.  */
   denials: '!',
-  /** The samples of names that it counts: clients, addresses, and the addresses of each network. */
+  /** The samples of names that it counts: clients, addresses, networks, and the addresses of each network. */
   samples: '#',
   /** A client that was denied. */
   client: '-',

@@ -141,17 +141,18 @@ const NO_DENIALS: DenialFigures = {
   denied: 0,
   clients: NO_NAMES,
   addresses: NO_NAMES,
+  networkNames: NO_NAMES,
   routes: [],
   networks: [],
 }
 
 /** Returns what denials have in common; `undefined` if samples are missing, or are more than there are networks. */
 function figuresOf(denials: DenialLine, samples: readonly DistinctSample[]): DenialFigures | undefined {
-  const [clients, addresses, ...ofNetworks] = samples
-  if (clients === undefined || addresses === undefined) return undefined
+  const [clients, addresses, networkNames, ...ofNetworks] = samples
+  if (clients === undefined || addresses === undefined || networkNames === undefined) return undefined
   if (ofNetworks.length !== denials.networks.length) return undefined
   const networks = denials.networks.map(([network, denied], i) => {
     return { network, denied, addresses: ofNetworks[i] ?? NO_NAMES }
   })
-  return { denied: denials.denied, clients, addresses, routes: denials.routes, networks }
+  return { denied: denials.denied, clients, addresses, networkNames, routes: denials.routes, networks }
 }

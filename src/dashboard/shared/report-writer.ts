@@ -66,6 +66,7 @@ export class ReportWriter {
     const samples = [
       sampled(denials.clients, MAX_SAMPLE * share),
       sampled(denials.addresses, MAX_SAMPLE * share),
+      sampled(denials.networkNames, MAX_SAMPLE * share),
       ...listed.map(({ addresses }, i) =>
         sampled(addresses, share * (i < EXACT_NETWORKS ? NETWORK_ADDRESSES : FEW_ADDRESSES)),
       ),

@@ -108,6 +108,8 @@ function findingFiguresOf(limiter: LimiterScene, nowMs: number, wave: number): F
     ...(first && { deniedSinceMs: first.firstDeniedMs }),
     deniedClients: denied.length,
     denied: denied.reduce((sum, client) => sum + client.denied, 0),
+    addresses,
+    networkCount: networks.length,
     clients: denied,
     networks: networks.map(([network, count]) => ({ network, denied: count, addresses })),
     routes: routes.map(([route, count]) => ({ route, denied: count })),

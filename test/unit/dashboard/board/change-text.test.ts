@@ -1,4 +1,4 @@
-import { changeText } from '../../../../src/dashboard/board/change-text.js'
+import { changeText, limitsText } from '../../../../src/dashboard/board/change-text.js'
 import type { ChangedPart, SettingsOverride } from '../../../../src/limiter/settings-document.js'
 
 const UNTIL = '2026-11-28T13:19:00Z'
@@ -26,7 +26,7 @@ test.each<[readonly ChangedPart[] | undefined, string]>([
   [[{ path: 'candidate', before: { limits: {} } }], 'removed the candidate'],
   [[{ path: 'limits.api', after: { limit: 7 } }], 'set api to 7'],
   [[{ path: 'limits.a.b', after: { limit: 7, window: '1m' } }], 'set a.b to 7 per 1m'],
-  [[{ path: 'limits.api', after: { window: 60_000 } }], 'set api to a window of 60000ms'],
+  [[{ path: 'limits.api', after: { window: 60_000 } }], 'set api to a window of 1m'],
   [
     [{ path: 'limits.api', after: { policy: 'consecutive', limit: 3 } }],
     'set api to another policy (consecutive)',
@@ -61,4 +61,15 @@ test('overrides with one effect and end are named together, and an undo says so'
 test('of many limits, the first five are named', () => {
   const parts = Array.from({ length: 8 }, (_, i) => ({ path: `limits.l${i}`, after: { limit: i + 1 } }))
   expect(textOf(parts)).toBe('set l0 to 1, set l1 to 2, set l2 to 3, set l3 to 4, set l4 to 5, 3 more')
+})
+
+test('what a change did to limits and mode is said without its overrides and candidate', () => {
+  const limitsOf = (...parts: readonly ChangedPart[]) =>
+    limitsText({ id: 'a', by: 'ada', reason: 'r', atMs: 0, parts })
+  const block = override({ identity: 'ada', block: true })
+  const limit = { path: 'limits.api', before: { limit: 60 }, after: { limit: 6 } }
+  expect(limitsOf(block, { path: 'candidate', after: { limits: {} } })).toBeUndefined()
+  expect(limitsOf(block, limit)).toBe('set api to 6')
+  expect(limitsOf({ path: 'mode', after: 'enforce' }, limit)).toBe('set the mode to enforce and set api to 6')
+  expect(limitsText({ id: 'a', by: 'ada', reason: 'r', atMs: 0 })).toBeUndefined()
 })

@@ -61,10 +61,10 @@ test('one outage is one event, although each limiter has a circuit breaker', () 
   expect(events()).toMatchObject([
     {
       kind: 'breaker',
-      text: 'redis on 10.0.0.7:6379 does not reply',
+      text: 'redis (10.0.0.7:6379) does not reply in time',
       details: { state: 'open', server: '10.0.0.7:6379' },
     },
-    { kind: 'breaker', text: 'redis on 10.0.0.7:6379 replies again', details: { state: 'closed' } },
+    { kind: 'breaker', text: 'redis (10.0.0.7:6379) replies in time again', details: { state: 'closed' } },
   ])
 })
 
@@ -76,7 +76,10 @@ test('an outage that two processes see is logged once, and its end also', async 
       await group.log.flush()
     }
   await one.group.log.read()
-  expect(one.events().map(({ text }) => text)).toEqual(['redis does not reply', 'redis replies again'])
+  expect(one.events().map(({ text }) => text)).toEqual([
+    'redis does not reply in time',
+    'redis replies in time again',
+  ])
 })
 
 test('a change of settings is logged once, with who made it, why, and what, although two processes follow it', async () => {
@@ -94,7 +97,13 @@ test('a change of settings is logged once, with who made it, why, and what, alth
   await one.group.log.read()
   const changes = one.events().filter(({ kind }) => kind === 'settings')
   expect(changes).toMatchObject([
-    { limiter: 'api', by: 'ada', reason: 'a launch', text: 'set api to 7' },
+    {
+      limiter: 'api',
+      by: 'ada',
+      reason: 'a launch',
+      text: 'set api to 7',
+      details: { limits: 'set api to 7' },
+    },
     { limiter: 'api', by: 'bob', reason: 'a mistake', text: 'set the mode to report' },
   ])
   const modes = one.events().filter(({ kind }) => kind === 'mode')

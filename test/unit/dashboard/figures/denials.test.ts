@@ -12,11 +12,12 @@ const originOf = (address: string, route = 'GET /a') => ({
 })
 
 function shown(denials: Denials, nowMs: number) {
-  const { denied, clients, addresses, routes, networks } = denials.figures(nowMs)
+  const { denied, clients, addresses, networkNames, routes, networks } = denials.figures(nowMs)
   return {
     denied,
     clients: distinctIn(clients),
     addresses: distinctIn(addresses),
+    networkCount: distinctIn(networkNames),
     routes,
     networks: networks.map((each) => [each.network, each.denied, distinctIn(each.addresses)]),
   }
@@ -30,6 +31,7 @@ test('denials have their clients, addresses, routes and networks, the worst firs
     denied: 65,
     clients: 8,
     addresses: 41,
+    networkCount: 2,
     routes: [
       ['GET /a', 60],
       ['GET /b', 5],
@@ -39,6 +41,17 @@ test('denials have their clients, addresses, routes and networks, the worst firs
       ['198.51.100.0/24', 5, 1],
     ],
   })
+})
+
+test('all networks are counted, in all processes together, although the figures list only some of them', () => {
+  const [one, other] = [new Denials(), new Denials()]
+  for (let i = 0; i < 212; i++) {
+    one.count(START_MS, ['login ada'], originOf(`10.0.${i}.1`))
+    other.count(START_MS, ['login ada'], originOf(`10.0.${(i + 30) % 230}.1`))
+  }
+  expect(shown(one, START_MS)).toMatchObject({ addresses: 212, networkCount: 212 })
+  const merged = mergeDenials([one.figures(START_MS), other.figures(START_MS)])
+  expect([distinctIn(merged.networkNames), merged.networks.length]).toEqual([230, 16])
 })
 
 test('a run lasts while denials are at most a minute apart, and a new one begins with nothing', () => {

@@ -41,6 +41,8 @@ export function figures(clients: readonly ShownClient[], own: Partial<FindingFig
     ...(denied > 0 && { deniedSinceMs: SINCE_MS }),
     deniedClients: clients.length,
     denied,
+    addresses: clients.reduce((sum, { addresses }) => sum + addresses, 0),
+    networkCount: clients.length,
     clients,
     networks: clients.map(({ identity, denied: count }) => ({
       network: `net of ${identity}`,

@@ -32,7 +32,21 @@ test.each([
     row('account-attacked', { networks: networks(50) }),
     ['Block 10.0.0.0/24 and 2 other networks for 1 hour'],
   ],
-  ['an attack from nowhere', row('account-attacked', { networks: [] }), []],
+  [
+    'an attack on an account from everywhere',
+    row('account-attacked', { networks: [] }),
+    ['Block acme for 1 hour'],
+  ],
+  [
+    'an attack on two accounts from everywhere',
+    row('account-attacked', { networks: [], identities: ['a', 'b'] }),
+    ['Block 2 accounts for 1 hour'],
+  ],
+  [
+    'an attack on many accounts from everywhere, of which some would be arbitrary',
+    row('account-attacked', { networks: [], identities: networks(50) }),
+    ['edit'],
+  ],
   ['an attack in report mode, which blocks nothing', row('network-denied', {}, { mode: 'report' }), ['edit']],
   ['few-denied', row('few-denied'), ['Raise its limit for 1 day']],
   [
@@ -47,6 +61,12 @@ test.each([
   ['a limiter without settings', row('network-denied', {}, { hasSettings: false }), []],
 ])('what fits %s', (_, given, expected) => {
   expect(textsOf(actionsOf(given))).toEqual(expected)
+})
+
+test('a block of an attacked account is of its identity as stores keep it', () => {
+  expect(
+    actionsOf(row('account-attacked', { networks: [], identities: ['a', 'b'] })).overrides,
+  ).toMatchObject([{ effect: 'block', targets: [{ storedIdentity: 'a' }, { storedIdentity: 'b' }] }])
 })
 
 test('a block is of the networks that its button counts, and a raise of the clients', () => {

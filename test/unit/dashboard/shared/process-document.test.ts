@@ -40,6 +40,8 @@ const candidate = {
 }
 const addresses = new DistinctCounter(256)
 for (let i = 0; i < 40; i++) addresses.add(`203.0.113.${i}`)
+const networkNames = new DistinctCounter(256)
+networkNames.add('203.0.113.0/24')
 const denied = deniedRow('ada', 3, { addresses, routes: [['GET /a', 3]], networks: [['203.0.113.0/24', 3]] })
 const clients = { clients: [7], deniedClients: [7], limits: [[7]] }
 const report = reportOf({
@@ -51,6 +53,7 @@ const report = reportOf({
     denied: 3,
     clients: addresses,
     addresses,
+    networkNames,
     routes: [['GET /a', 3]],
     networks: [{ network: '203.0.113.0/24', denied: 3, addresses }],
   },
@@ -203,8 +206,8 @@ test.each<readonly [...Place, value: unknown]>([
   ['client', 'addresses', Buffer.from(Uint32Array.from([0, 2, 1]).buffer).toString('base64')],
   ['samples', '0', ''],
   ['samples', '', []],
-  ['samples', '', Array(2).fill('AAAAAA==')],
-  ['samples', '', Array(4).fill('AAAAAA==')],
+  ['samples', '', Array(3).fill('AAAAAA==')],
+  ['samples', '', Array(5).fill('AAAAAA==')],
   ['candidate', 'candidate', null],
   ['candidate', 'candidateClients.limits', null],
 ])('a report whose line %s has at %j %j is left out, and the others are read', (kind, path, value) => {
