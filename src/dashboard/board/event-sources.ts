@@ -6,6 +6,7 @@ import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
 import type { NewEvent } from '../shared/event-log.js'
 import type { Group } from '../shared/group.js'
+import { eventId } from '../shared/repeated-event.js'
 import { thisProcess } from '../shared/this-process.js'
 import { serverNameOf } from './server-name.js'
 import { type AddEvent, authorOf, settingsEvents } from './settings-events.js'
@@ -22,13 +23,16 @@ export interface EventSources {
 type StateListener = Listeners<LimiterEvents<unknown>>['storeState']
 
 /** Logs what happens to the limiters of a group, from now on. */
-export function watchEvents(group: Group, now: () => number): EventSources {
+export function watchEvents(
+  group: Group,
+  now: () => number,
+  source = `${thisProcess().id}-${group.options.dashboard}`,
+): EventSources {
   const { watches } = group.options
   const stops: (() => void)[] = []
   let count = 0
 
-  const add: AddEvent = (event) =>
-    group.log.add({ id: `${thisProcess().id}-${group.options.dashboard}-${count++}`, atMs: now(), ...event })
+  const add: AddEvent = (event) => group.log.add({ id: eventId(source, count++), atMs: now(), ...event })
 
   const breakers = breakerEvents(add)
   for (const watch of watches) {

@@ -1,16 +1,13 @@
 import type { Documents } from '../../stores/documents.js'
 import { type Fields, isObject } from '../../util/values.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
+import { repeatedEvent } from './repeated-event.js'
 import { MAX_TEXT, sharedDocument } from './shared-document.js'
 
 /** How many events are kept. */
 export const MAX_EVENTS = 1000
 /** The most events that wait for a store that fails. */
 const MAX_PENDING = 200
-/** The same thing, told by several processes within this time, is one event. */
-const SAME_MS = 60_000
-/** A state that was told longer ago is told again: a process may have ended without telling what came after. */
-const SAME_STATE_MS = 600_000
 const MAX_TEXT_LENGTH = 500
 /** The most characters of `details`, as JSON. */
 const MAX_DETAILS = 2000
@@ -18,8 +15,8 @@ const MAX_DETAILS = 2000
 /** An event that processes may log at the same time. */
 export interface LoggableEvent extends LoggedEvent {
   /**
-   * What the event is about, and what has become of it, such as `redis` and `open`. It is left out if the last event
-   * about the same thing says the same: many processes see one outage. Without `state`, it is left out if there
+   * What the event is about, and what has become of it, such as `redis` and `open`. Many processes see one outage, so
+   * it is left out if the event before it about the same thing says the same. Without `state`, it is left out if there
    * was one within a minute.
    */
   readonly about?: string
@@ -84,21 +81,20 @@ export function withEvents(
 ): readonly LoggableEvent[] {
   let next = log
   for (const event of added) {
-    if (isLogged(next, event)) continue
-    const at = next.findLastIndex(({ atMs }) => atMs <= event.atMs) + 1
-    next = next.toSpliced(at, 0, event)
+    if (isTooOld(next, event) || next.some(({ id }) => id === event.id)) continue
+    const repeated = repeatedEvent(next, event)
+    if (repeated !== undefined && repeated.atMs <= event.atMs) continue
+    const others = repeated === undefined ? next : next.filter((each) => each !== repeated)
+    const at = others.findLastIndex(({ atMs }) => atMs <= event.atMs) + 1
+    next = others.toSpliced(at, 0, event)
   }
   return next === log ? log : trimmed(next)
 }
 
-function isLogged(log: readonly LoggableEvent[], event: LoggableEvent): boolean {
+/** A full log does not take what it would drop at once. */
+function isTooOld(log: readonly LoggableEvent[], { atMs }: LoggableEvent): boolean {
   const [oldest] = log
-  if (log.length >= MAX_EVENTS && oldest !== undefined && event.atMs < oldest.atMs) return true
-  if (log.some(({ id }) => id === event.id)) return true
-  if (event.about === undefined) return false
-  const last = log.findLast(({ kind, about }) => kind === event.kind && about === event.about)
-  if (last === undefined || last.state !== event.state) return false
-  return Math.abs(event.atMs - last.atMs) < (event.state === undefined ? SAME_MS : SAME_STATE_MS)
+  return log.length >= MAX_EVENTS && oldest !== undefined && atMs < oldest.atMs
 }
 
 /** Drops the oldest events, so that every store can hold the others. */
