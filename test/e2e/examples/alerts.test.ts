@@ -18,11 +18,11 @@ beforeAll(async () => {
   promtool = await findOrInstall({ program: 'promtool', debianPackage: 'prometheus' })
 }, INSTALL_TIMEOUT_MS)
 
-/** Series of one sample a minute, and which alerts fire at a minute, each with its limiter. */
+/** Series of one sample a minute, and which alerts fire at a minute, each with its limiter, and its job unless it is `shop`. */
 interface Scene {
   readonly series: Readonly<Record<string, string>>
   readonly atMinutes: number
-  readonly firing: readonly (readonly [alert: string, limiter: string])[]
+  readonly firing: readonly (readonly [alert: string, limiter: string, job?: string])[]
 }
 
 const decisions = (labels: string) => `headgate_decisions_total{limiter="api", mode="enforce", ${labels}}`
@@ -36,6 +36,9 @@ const failures = (event: string, instance = 'a') =>
   `headgate_failures_total{limiter="api", event="${event}", instance="${instance}"}`
 const candidate = (outcome: string) =>
   `headgate_candidate_decisions_total{limiter="api", outcome="allowed", candidate_outcome="${outcome}"}`
+
+/** Returns a series of the same limiter in another application. */
+const inJob = (job: string, series: string) => series.replace('{', `{job="${job}", `)
 
 const SCENES: Readonly<Record<string, Scene>> = {
   'a fifth of the requests is denied': {
@@ -114,6 +117,53 @@ const SCENES: Readonly<Record<string, Scene>> = {
     series: { [allowed]: '0+60x120' },
     ...{ atMinutes: 85, firing: [] },
   },
+  'a fifth is denied in a small job, beside a large one with a limiter of the same name': {
+    series: {
+      [inJob('shop', allowed)]: '0+9600x30',
+      [inJob('shop', denied)]: '0x30',
+      [inJob('admin', allowed)]: '0+48x30',
+      [inJob('admin', denied)]: '0+12x30',
+    },
+    ...{ atMinutes: 20, firing: [['HeadgateManyDenied', 'api', 'admin']] },
+  },
+  'a store of one job replies, and that of another does not': {
+    series: {
+      [inJob('shop', breaker('open'))]: '0x20',
+      [inJob('admin', breaker('open'))]: '1x20',
+      [inJob('shop', allowed)]: '0+6000x20',
+      [inJob('admin', local)]: '0+60x20',
+    },
+    atMinutes: 15,
+    firing: [
+      ['HeadgateStoreUnavailable', 'api', 'admin'],
+      ['HeadgateDecidesWithoutStore', 'api', 'admin'],
+    ],
+  },
+  'limits are lost and settings fail in one job, long after they were in another': {
+    series: {
+      [inJob('shop', failures('limitsLost'))]: '1x60',
+      [inJob('admin', failures('limitsLost'))]: '_x50 1x10',
+      [inJob('shop', failures('settingsFailed'))]: '_x50 1x10',
+      [inJob('admin', failures('settingsFailed'))]: '1x60',
+    },
+    atMinutes: 55,
+    firing: [
+      ['HeadgateLimitsLost', 'api', 'admin'],
+      ['HeadgateSettingsFailed', 'api', 'shop'],
+    ],
+  },
+  'a candidate of one job would newly deny a tenth, and no request of the other': {
+    series: {
+      [inJob('shop', candidate('allowed'))]: '0+9000x60',
+      [inJob('admin', candidate('allowed'))]: '0+54x60',
+      [inJob('admin', candidate('denied'))]: '0+6x60',
+    },
+    ...{ atMinutes: 40, firing: [['HeadgateCandidateDeniesMany', 'api', 'admin']] },
+  },
+  'no request of one job arrives any more, and those of another do': {
+    series: { [inJob('shop', allowed)]: '0+60x120', [inJob('admin', allowed)]: '0+60x60 3600x60' },
+    ...{ atMinutes: 85, firing: [['HeadgateNoDecisions', 'api', 'admin']] },
+  },
   'one request a day has come': {
     series: { [allowed]: '0x20 1x120' },
     ...{ atMinutes: 85, firing: [] },
@@ -133,13 +183,16 @@ test('each alert fires when it should, and none when it should not', async () =>
     const tests = Object.entries(SCENES).map(([name, { series, atMinutes, firing }]) => ({
       name,
       interval: '1m',
-      input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
+      input_series: Object.entries(series).map(([each, values]) => ({
+        series: each.includes('job=') ? each : inJob('shop', each),
+        values,
+      })),
       promql_expr_test: [
         {
-          expr: 'count by (alertname, limiter) (ALERTS{alertstate="firing"})',
+          expr: 'count by (alertname, limiter, job) (ALERTS{alertstate="firing"})',
           eval_time: `${atMinutes}m`,
-          exp_samples: firing.map(([alert, limiter]) => {
-            return { labels: `{alertname="${alert}", limiter="${limiter}"}`, value: 1 }
+          exp_samples: firing.map(([alert, limiter, job = 'shop']) => {
+            return { labels: `{alertname="${alert}", limiter="${limiter}", job="${job}"}`, value: 1 }
           }),
         },
       ],

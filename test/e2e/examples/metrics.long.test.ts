@@ -43,7 +43,10 @@ afterAll(async () => {
 /** Returns what Prometheus has for an expression of the dashboard, with what Grafana puts into it. */
 async function query(expr: string): Promise<{ status: string; error: string | undefined; values: number[] }> {
   const url = new URL('/api/v1/query', prometheus.url)
-  url.searchParams.set('query', expr.replaceAll('$__rate_interval', '1m').replaceAll('$limiter', '.*'))
+  url.searchParams.set(
+    'query',
+    expr.replaceAll('$__rate_interval', '1m').replaceAll(/\$(job|limiter)/g, '.*'),
+  )
   const { status, error, data } = (await (await fetch(url)).json()) as PrometheusReply
   const values = data?.result.map(({ value }) => Number(value[1])) ?? []
   return { status, error, values }
@@ -83,6 +86,17 @@ test('Prometheus scrapes the example, and every panel of the dashboard has its f
     expect([title, results.some(({ values }) => values.some(Number.isFinite))]).toEqual([title, true])
   }
   expect((await query('headgate_store_keys')).values).toEqual([1]) // a candidate has a store of its own
+})
+
+test('every figure is of the chosen jobs, and figures of two jobs are apart wherever limiters or stores are', () => {
+  const exprs = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  const mixed = exprs.filter((expr) => {
+    const metrics = expr.match(/headgate_\w+/g) ?? []
+    const ofJobs = expr.match(/headgate_\w+\{job=~"\$job"/g) ?? []
+    const groups = expr.match(/(by|on) \([^)]*\b(limiter|store)\b[^)]*\)/g) ?? []
+    return metrics.length !== ofJobs.length || groups.some((group) => !group.includes('job, '))
+  })
+  expect([exprs.length > 10, mixed]).toEqual([true, []])
 })
 
 test('the dashboard names only metrics that headgate has', async () => {
