@@ -14,7 +14,8 @@ export async function loadStore(command: string, path: string): Promise<Store> {
     const made = exported?.default ?? exported
     return readStore(command, 'the default export', typeof made === 'function' ? await made() : made)
   } catch (error) {
+    const problem = messageOf(error).replace(/\.$/, '')
     const fix = error instanceof TypeError ? `. ${EXPORT}` : ''
-    throw new InputError(`cannot load a store from ${path}: ${messageOf(error)}${fix}`)
+    throw new InputError(`cannot load a store from ${path}: ${problem}${fix}`)
   }
 }

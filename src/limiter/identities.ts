@@ -6,8 +6,8 @@ export interface ChargedIdentity {
   /** The name of the limit. */
   readonly limit: string
   /**
-   * The identity as stores keep it. IP addresses and routes are in clear, unless there is a `secret`. All
-   * others are hashed.
+   * The identity as stores keep it. IP addresses are in plain text, unless there is a `secret`. All others
+   * are hashed.
    */
   readonly identity: string
 }

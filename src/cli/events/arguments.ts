@@ -29,6 +29,6 @@ export function parseEventArguments(
     )
   if (others.length > 0) throw new UsageError(`expected one store, got ${positionals.length}`)
   if (values.prefix === '') throw new UsageError('--prefix must not be empty')
-  const store = /^[\w+.-]+:\/\//.test(given) ? readStoreUrl(given) : resolve(given)
+  const store = /^[\w+.-]+:\/\//.test(given) ? readStoreUrl(given, 'the store') : resolve(given)
   return { store, prefix: values.prefix, limiter: values.limiter, follow: values.follow }
 }

@@ -11,33 +11,38 @@ export interface StoreAddress {
   readonly credentials: readonly string[]
 }
 
-const MUST = '--store must be a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0'
+const MUST = 'must be a URL such as redis://127.0.0.1:6379 or rediss://user:password@host:6379/0'
 
-/** Reads the URL of a store. Throws a `UsageError`, which never shows it, for any other. */
-export function readStoreUrl(text: string | undefined): StoreAddress {
+/**
+ * Reads the URL of a store. Throws a `UsageError` for any other text, which never shows it, but says where it was given:
+ * as an option, or as an argument.
+ */
+export function readStoreUrl(text: string | undefined, given = '--store'): StoreAddress {
   if (text === undefined)
     throw new UsageError('--store is required, such as --store redis://127.0.0.1:6379, or set HEADGATE_STORE')
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === 'redis+cluster:')
-    throw new UsageError('--store must name a single server: this command cannot search a Redis Cluster')
-  if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') throw new UsageError(MUST)
+    throw new UsageError(`${given} must name a single server: this command cannot search a Redis Cluster`)
+  if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '')
+    throw new UsageError(`${given} ${MUST}`)
   const [, database] = /^\/?(\d{0,9})$/.exec(url.pathname) ?? []
-  if (database === undefined) throw new UsageError(`${MUST}, with the number of a database as its path`)
+  if (database === undefined)
+    throw new UsageError(`${given} ${MUST}, with the number of a database as its path`)
   const { host, password } = url
   url.pathname = ''
   return {
     url: url.href,
     database: Number(database),
     place: host,
-    credentials: password === '' ? [] : [password, decoded(password)],
+    credentials: password === '' ? [] : [password, decoded(password, given)],
   }
 }
 
-function decoded(text: string): string {
+function decoded(text: string, given: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new UsageError('the password of --store must be percent-encoded')
+    throw new UsageError(`the password of ${given} must be percent-encoded`)
   }
 }
 

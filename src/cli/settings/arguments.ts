@@ -116,9 +116,9 @@ function readLimiter(action: Action, limiter: string | undefined): string {
   throw new UsageError(`${JSON.stringify(limiter)} is not the name of a limiter`)
 }
 
-export function readPlace(text: string | undefined): StorePlace {
+export function readPlace(text: string | undefined, given?: string): StorePlace {
   const isModule = text !== undefined && text !== '' && !text.includes('://')
-  return isModule ? { module: resolve(text) } : { address: readStoreUrl(text) }
+  return isModule ? { module: resolve(text) } : { address: readStoreUrl(text, given) }
 }
 
 /** Splits a prefix such as `app:hg` into what the client of the application adds, and the rest. */

@@ -68,7 +68,7 @@ export function parseLiveArguments(
     throw new UsageError(`${JSON.stringify(limiter)} is not the name of a limiter`)
   checkOptions(action, values)
   return {
-    ...{ action, given, store: readPlace(given), ...readPrefix(values.prefix) },
+    ...{ action, given, store: readPlace(given, 'the store'), ...readPrefix(values.prefix) },
     ...(limiter !== undefined && { limiter }),
     json: values.json,
     by: values.by ?? operator(),

@@ -22,7 +22,9 @@ describe('the arguments', () => {
     [[], 'no store given'],
     [['redis://127.0.0.1:6379', 'other'], 'expected one store, got 2'],
     [['redis://127.0.0.1:6379', '--prefix', ''], '--prefix must not be empty'],
-    [['http://127.0.0.1'], '--store must be a URL such as redis://'],
+    [['http://127.0.0.1'], 'the store must be a URL such as redis://'],
+    [['redis+cluster://127.0.0.1'], 'the store must name a single server'],
+    [['redis://:%zz@127.0.0.1'], 'the password of the store must be percent-encoded'],
     [['./store.js', '--folow'], 'did you mean --follow?'],
   ])('%j are wrong', (args, problem) => {
     expect(() => parseEventArguments(args, {})).toThrow(problem)
@@ -167,6 +169,14 @@ describe('the command', () => {
     expect(await runHere(['events', './missing.js'], { folder })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('cannot load a store'),
+    })
+    const wrong = join(folder, 'wrong.cjs')
+    writeFileSync(wrong, 'module.exports = 7')
+    expect(await runHere(['events', wrong], { folder })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /got a number\. Use [^.]+[^.]\. Write export default redisStore\(client\), or .*store\n/,
+      ),
     })
   })
 })

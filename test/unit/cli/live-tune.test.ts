@@ -95,7 +95,7 @@ describe('the arguments', () => {
 
   test.each<readonly [readonly string[], string]>([
     [['strat', URL], 'unknown command "tune strat"; did you mean start?'],
-    [['http://127.0.0.1'], '--store must be a URL such as redis://'],
+    [['http://127.0.0.1'], 'the store must be a URL such as redis://'],
     [['start', 'api'], 'no store given'],
     [['start', URL], 'no limiter given, such as tune start redis://127.0.0.1:6379 api'],
     [['start', 'redis://:secret@127.0.0.1'], 'no limiter given, such as tune start <store> api'],
