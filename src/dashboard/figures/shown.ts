@@ -29,6 +29,8 @@ export interface Finding {
   readonly level: Level
   /** One sentence: what, whom, since when and why. Times of day are written as `{1764412740000}`. */
   readonly sentence: string
+  /** The sentence without labels, which must not leave this process, for the reason of a change; absent if it is the same. */
+  readonly reason?: string
   /** When it began, in ms since the Unix epoch; absent for `'calm'`. */
   readonly sinceMs?: number
   /** The identities and networks that the page can act on, the worst first, at most 50 each. */

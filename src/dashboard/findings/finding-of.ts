@@ -25,6 +25,14 @@ const PERSISTENT_PER_SECOND = 1
 
 /** Returns what is wrong with a limiter: what, whom, since when and why. Depends on the figures alone. */
 export function findingOf(figures: FindingFigures): Finding {
+  const finding = firstFinding(figures)
+  if (figures.clients.every(({ label }) => label === undefined)) return finding
+  const clients = figures.clients.map(({ label, ...client }) => client)
+  const { sentence } = firstFinding({ ...figures, clients })
+  return sentence === finding.sentence ? finding : { ...finding, reason: sentence }
+}
+
+function firstFinding(figures: FindingFigures): Finding {
   if (figures.outage === undefined && isUsual(figures)) return calm(figures)
   for (const rule of isEffectOfChange(figures) ? RULES_AFTER_CHANGE : RULES) {
     const finding = rule(figures)

@@ -11,7 +11,8 @@ export function actionBar({ actions, onDone }) {
 
   function open(override) {
     const { text: _text, ...rest } = override
-    changeDialog({ ...rest, actions, onDone, row, reason: withTimes(row.finding.sentence) })
+    const { sentence, reason = sentence } = row.finding
+    changeDialog({ ...rest, actions, onDone, row, reason: withTimes(reason) })
   }
 
   return {

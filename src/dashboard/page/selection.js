@@ -52,7 +52,8 @@ export function selectionBar({ limiter, actions, onDone, onClear }) {
       copy.hidden = clear.hidden = !isOfClients
       setText(number, isOfClients ? `${counted(clients.length, 'client')} selected` : `Network ${network}`)
       buttons.show(row, session.canChange, !isOfClients)
-      reason = row === undefined || row.finding.level === 'calm' ? '' : withTimes(row.finding.sentence)
+      const { level, sentence, reason: suggested = sentence } = row?.finding ?? { level: 'calm' }
+      reason = level === 'calm' ? '' : withTimes(suggested)
     },
   }
 }

@@ -24,6 +24,12 @@ test('a finding names whom the page can act on', () => {
   })
 })
 
+test('a reason for the history has no label, which must not leave this process', () => {
+  const named = client('#3fa9', { label: 'Ada', denied: 540 })
+  expect(findingOf(figures([named])).reason).toMatch(/^#3fa9 has been at its limit/)
+  expect(findingOf(figures([client('#3fa9', { denied: 540 })])).reason).toBeUndefined()
+})
+
 test('no network is offered to be blocked if a few do not hold most of an attack', () => {
   const networks = ['203.0.113.0/24', '198.51.100.0/24', '192.0.2.0/24', '10.1.1.0/24', '10.1.2.0/24']
   const of = (denied: number) => {
