@@ -4,7 +4,7 @@ import { launchChromium } from '../../support/servers/chromium.js'
 import { INCIDENTS } from './incidents.js'
 import { isGood, type Outcome, playIncident } from './run.js'
 
-const HELP = `Plays five incidents on four processes and Redis, and reads the dashboard in Chromium.
+const HELP = `Plays incidents on four processes and Redis, and reads the dashboard in Chromium.
 
   npm run incidents -- [--only TEXT] [--pictures FOLDER]
 
@@ -44,10 +44,11 @@ async function main(): Promise<void> {
   }
 }
 
-function textOf({ incident, seconds, sentence, clicks, isSolved, counted, shown }: Outcome): string {
+function textOf({ incident, seconds, sentence, clicks, isSolved, comparison }: Outcome): string {
   const said = seconds === undefined ? 'never said' : `said after ${seconds.toFixed(1)} s`
   const solved = isSolved ? `solved with ${clicks} clicks` : 'not solved'
-  const counts = counted === undefined ? '' : `, counted ${counted.join(' + ')}, shown ${shown?.join(' + ')}`
+  const { counted = [], shown = [] } = comparison ?? {}
+  const counts = counted.length === 0 ? '' : `, counted ${counted.join(' + ')}, shown ${shown.join(' + ')}`
   return `${incident}: ${said}, ${solved}${counts}\n  ${sentence}`
 }
 

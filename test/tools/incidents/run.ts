@@ -1,18 +1,21 @@
-import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import type { Frame } from '../../../src/dashboard/figures/shown.js'
-import { firstMessage } from '../../support/first-message.js'
-import { startRedis } from '../../support/servers/redis.js'
-import type { Incident, Stage } from './incidents.js'
-import { type Source, trafficTo } from './traffic.js'
+import type { Comparison, Incident } from './incident.js'
+import { type Stage, setStage, urlOf } from './stage.js'
+import type { Sent, Source } from './traffic.js'
 
-const SERVERS = 4
-/** Longer than any incident takes. */
-const LONGEST_MS = 120_000
 /** How long traffic is usual before an incident begins. */
 const CALM_MS = 5000
 const DUE_MS = 30_000
+/** How long nothing must be said if there is nothing to say: longer than a process may be silent. */
+const QUIET_MS = 15_000
+
+const usually = (i: number): Sent => ({
+  method: 'GET',
+  path: `/products/${i % 100}`,
+  from: `192.0.2.${1 + (i % 100)}`,
+})
 
 /** What a run of an incident has shown. */
 export interface Outcome {
@@ -23,9 +26,8 @@ export interface Outcome {
   readonly sentence: string
   readonly clicks: number
   readonly isSolved: boolean
-  /** What the source counted, and what the page shows: requests that were allowed, and denied. */
-  readonly counted?: readonly [allowed: number, denied: number]
-  readonly shown?: readonly [allowed: number, denied: number]
+  /** What the generator counted, and what the page shows: requests that were allowed and denied, or other figures. */
+  readonly comparison?: Comparison
 }
 
 /** What is aimed at. */
@@ -37,10 +39,13 @@ export function isGood({
   seconds = Number.POSITIVE_INFINITY,
   clicks,
   isSolved,
-  counted,
-  shown,
+  comparison,
 }: Outcome): boolean {
-  return seconds <= MOST_SECONDS && clicks <= MOST_CLICKS && isSolved && counted?.join() === shown?.join()
+  return seconds <= MOST_SECONDS && clicks <= MOST_CLICKS && isSolved && isEqual(comparison)
+}
+
+function isEqual({ counted, shown, tolerance = 0 }: Comparison = { counted: [], shown: [] }): boolean {
+  return counted.every((count, i) => Math.abs(count - (shown[i] ?? Number.NaN)) <= tolerance)
 }
 
 /** Where incidents are played. */
@@ -61,45 +66,24 @@ export async function playIncident(
   try {
     const page = await context.newPage()
     await page.goto(urlOf(stage))
-    const usual = stage.traffic.start(20, (i) => ({
-      method: 'GET',
-      path: `/products/${i % 100}`,
-      from: `192.0.2.${1 + (i % 100)}`,
-    }))
+    const usual = stage.traffic.start(20, usually)
     await pause(CALM_MS)
     const source = await incident.begin(stage)
     await firstDenial(source) // before it, nothing is wrong
-    const { seconds, sentence } = await secondsUntilSaid(page, incident.says)
+    const { seconds, sentence } = await secondsUntilSaid(page, incident)
     await takePicture?.(page, `${incident.name}, said`)
+    const sources = source === undefined ? [usual] : [source, usual]
+    const other = incident.compare && (await compareQuietly(stage, incident, sentence, usual))
     const clicks = seconds === undefined ? 0 : await click(page, incident.clicks)
-    const isSolved = await solvedWithin(() => incident.isSolved?.(stage) ?? Promise.resolve(true))
+    await incident.end?.(stage)
+    const isSolved = await solvedWithin(() => incident.isSolved(stage, page))
     await takePicture?.(page, `${incident.name}, solved`)
-    const counts = source && incident.limiter && (await compare(stage, source, usual, incident.limiter))
-    return { incident: incident.name, seconds, sentence, clicks, isSolved, ...counts }
+    const comparison = other ?? (incident.limiter && (await compare(stage, sources, incident.limiter)))
+    return { incident: incident.name, seconds, sentence, clicks, isSolved, ...(comparison && { comparison }) }
   } finally {
     await context.close()
     await end()
   }
-}
-
-async function setStage(program: string) {
-  const redis = await startRedis({ own: true })
-  const children = Array.from({ length: SERVERS }, () => fork(program, [redis.url]))
-  const servers = await Promise.all(
-    children.map(async (child) => ({ child, port: Number((await firstMessage(child)).port) })),
-  )
-  const traffic = trafficTo(
-    servers.map(({ port }) => port),
-    LONGEST_MS,
-  )
-  async function end(): Promise<void> {
-    traffic.close()
-    for (const { child } of servers) child.kill('SIGKILL')
-    await redis.kill('SIGCONT')
-    await redis.stop()
-  }
-  const stage: Stage = { redis, servers, traffic }
-  return { stage, end }
 }
 
 async function firstDenial(source: Source | undefined): Promise<void> {
@@ -107,27 +91,28 @@ async function firstDenial(source: Source | undefined): Promise<void> {
   while (source?.counts.denied === 0 && performance.now() < endMs) await pause(20)
 }
 
-const urlOf = ({ servers }: Stage) => `http://127.0.0.1:${servers[0]?.port}/limits/`
-
-/** Waits until the first sentence of the page says what it must, with a time of day. */
-async function secondsUntilSaid(page: Page, says: readonly RegExp[]) {
+/** Waits until the first sentence of the page says what it must, with a time of day; or, for a while, that there is none. */
+async function secondsUntilSaid(page: Page, { says, saysNot }: Incident) {
   const first = page.locator('[data-headline]').first()
   const begunMs = performance.now()
+  const seconds = () => (performance.now() - begunMs) / 1000
   let sentence = ''
-  while (performance.now() - begunMs < DUE_MS) {
+  while (performance.now() - begunMs < (says.length > 0 ? DUE_MS : QUIET_MS)) {
     sentence = (await first.textContent({ timeout: 200 }).catch(() => '')) ?? ''
-    const isSaid = [/\d\d:\d\d/, ...says].every((text) => text.test(sentence))
-    if (isSaid) return { seconds: (performance.now() - begunMs) / 1000, sentence }
+    if (says.length === 0 && sentence !== '') return { seconds: undefined, sentence }
+    const isSaid = says.length > 0 && [/\d\d:\d\d/, ...says].every((text) => text.test(sentence))
+    if (isSaid && saysNot?.test(sentence) !== true) return { seconds: seconds(), sentence }
     await pause(50)
   }
-  return { seconds: undefined, sentence }
+  return { seconds: says.length > 0 ? undefined : 0, sentence }
 }
 
-/** Clicks buttons of the first headline, and then of the dialog. Returns how many there were. */
+/** Clicks buttons or links of the first headline, and then of a dialog or a view. Returns how many there were. */
 async function click(page: Page, names: readonly RegExp[]): Promise<number> {
   for (const [i, name] of names.entries()) {
-    const place = page.locator(i === 0 ? '[data-headline]' : 'dialog[open]').first()
-    const button = place.getByRole('button', { name }).first()
+    const place = page.locator(i === 0 ? '[data-headline]' : 'dialog[open], main').last()
+    const first = i === 0 ? page.locator('[data-headline]').first() : place
+    const button = first.getByRole('button', { name }).or(first.getByRole('link', { name })).first()
     const isClicked = await button.click({ timeout: 5000 }).then(
       () => true,
       () => false,
@@ -145,34 +130,32 @@ async function solvedWithin(test: () => Promise<boolean>): Promise<boolean> {
   return false
 }
 
-/** Ends the traffic, and compares what the sources counted with what the page shows of a limiter. */
-async function compare(stage: Stage, source: Source, usual: Source, limiter: string) {
-  await Promise.all([source.stop(), usual.stop()])
-  const probed = { counts: stage.traffic.probed }
-  const all = limiter === 'api' ? [source, usual, probed] : [source, probed]
-  const sum = (name: 'allowed' | 'denied') => all.reduce((total, { counts }) => total + counts[name], 0)
-  const counted = [sum('allowed'), sum('denied')] as const
-  let shown: readonly [allowed: number, denied: number] = [0, 0]
-  for (let attempts = 0; attempts < 30 && shown.join() !== counted.join(); attempts++) {
-    await pause(1000)
-    shown = totalsOf(await firstFrame(stage), limiter)
-  }
-  return { counted, shown }
+/** Compares other figures while nothing is sent, and sends again. */
+async function compareQuietly(stage: Stage, incident: Incident, sentence: string, usual: Source) {
+  await usual.stop()
+  const comparison = await incident.compare?.(stage, sentence)
+  stage.traffic.start(20, usually)
+  return comparison
 }
 
-/** Returns the first message of the stream, which has all figures. */
-async function firstFrame(stage: Stage): Promise<Frame> {
-  const { body } = await fetch(`${urlOf(stage)}stream`)
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
-    text += part.value
-    const [, data] = /^data: (\{"atMs".*)\n\n/m.exec(text) ?? []
-    if (data === undefined) continue
-    await reader?.cancel()
-    return JSON.parse(data)
+/** Ends the traffic, and compares what the sources counted with what the page shows of a limiter. */
+async function compare(
+  stage: Stage,
+  [source, usual]: readonly Source[],
+  limiter: string,
+): Promise<Comparison> {
+  await Promise.all([source?.stop(), usual?.stop()])
+  const probed = { counts: stage.traffic.probed }
+  const all = [source, limiter === 'api' ? usual : undefined, probed]
+  const sum = (name: 'allowed' | 'denied') =>
+    all.reduce((total, each) => total + (each?.counts[name] ?? 0), 0)
+  const counted = [sum('allowed'), sum('denied')]
+  let shown: readonly number[] = []
+  for (let attempts = 0; attempts < 30 && shown.join() !== counted.join(); attempts++) {
+    await pause(1000)
+    shown = totalsOf(await stage.frame(), limiter)
   }
-  throw new Error('the stream ended before its first message')
+  return { counted, shown }
 }
 
 function totalsOf({ series }: Frame, limiter: string): readonly [allowed: number, denied: number] {

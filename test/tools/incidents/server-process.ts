@@ -1,6 +1,6 @@
 /**
  * Serves an API, a login and a search with their dashboard, as one of several processes on a Redis server.
- * Arguments: the URL of Redis, and how many limiters there are besides, which no request reaches.
+ * Arguments: the URL of Redis, how many limiters there are besides, which no request reaches, and the port.
  */
 import type { AddressInfo } from 'node:net'
 import express from 'express'
@@ -18,7 +18,7 @@ import { dashboard } from 'headgate/dashboard'
 import { redisStore } from 'headgate/redis'
 import { Redis } from 'ioredis'
 
-const [url = '', others = '0'] = process.argv.slice(2)
+const [url = '', others = '0', port = '0'] = process.argv.slice(2)
 const store = redisStore(new Redis(url, { autoResendUnfulfilledCommands: false }))
 const settings = sharedSettings(store)
 
@@ -43,7 +43,10 @@ const idle = Array.from({ length: Number(others) }, (_, i) =>
 
 const app = express().disable('x-powered-by').set('trust proxy', 'loopback')
 const limiters = [api.limiter, login.limiter, search.limiter, ...idle]
-app.use('/limits', dashboard({ limiters, authorize: () => true }))
+const page = dashboard({ limiters, authorize: () => true })
+app.use('/limits', page)
+for (const { events } of [api.limiter, login.limiter, search.limiter])
+  events.on('decision', ({ source }, { res }) => res?.setHeader('X-Source', source))
 app.post('/login', express.urlencoded({ extended: false }), login, (_req, res) => {
   res.sendStatus(401)
 })
@@ -53,7 +56,12 @@ app.post('/search', search, (_req, res) => {
 app.use(api, (_req, res) => {
   res.type('text').send('hello\n')
 })
-const server = app.listen(0, '127.0.0.1', () => {
+const server = app.listen(Number(port), '127.0.0.1', () => {
   process.send?.({ port: (server.address() as AddressInfo).port })
 })
 process.once('disconnect', () => process.exit())
+/** As a deployment ends a process: the others are told, and get some time to hear it. */
+process.once('SIGTERM', () => {
+  page.close()
+  setTimeout(() => process.exit(), 1000)
+})

@@ -28,6 +28,8 @@ export interface Source {
 }
 
 const TICK_MS = 50
+/** The sources of decisions that the store did not make. */
+const WITHOUT_STORE: ReadonlySet<string> = new Set(['local', 'fail-open', 'fail-closed'])
 
 /** Sends requests to servers by turns, until each source is stopped, for at most `longestMs`. */
 export function trafficTo(ports: readonly number[], longestMs: number) {
@@ -36,13 +38,19 @@ export function trafficTo(ports: readonly number[], longestMs: number) {
   const timers = new Set<NodeJS.Timeout>()
   let turn = 0
 
+  const answered = new Map<number, number>()
+  const withoutStore = new Map<number, number>()
+  const count = (counts: Map<number, number>, port: number) => counts.set(port, (counts.get(port) ?? 0) + 1)
+
   async function send({ method, path, from, headers, form }: Sent): Promise<number> {
     const targets = [...alive]
-    const port = targets[turn++ % targets.length]
+    const port = targets[turn++ % targets.length] ?? 0
     const type = form === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' }
     return new Promise((resolve, reject) => {
       const all = { ...headers, ...type, 'X-Forwarded-For': from }
       const sending = request({ host: '127.0.0.1', port, path, method, agent, headers: all }, (res) => {
+        count(answered, port)
+        if (WITHOUT_STORE.has(String(res.headers['x-source']))) count(withoutStore, port)
         text(res).then(() => resolve(res.statusCode ?? 0), reject)
       })
       sending.on('error', reject).end(form)
@@ -99,8 +107,13 @@ export function trafficTo(ports: readonly number[], longestMs: number) {
     probe,
     /** What became of the probes. */
     probed,
+    /** How many responses came from a server, and of those, how many were decided without the store. */
+    answeredBy: (port: number) => answered.get(port) ?? 0,
+    decidedWithoutStore: (port: number) => withoutStore.get(port) ?? 0,
     /** Sends no more to a server, as a load balancer does once a server is dead. */
     leave: (port: number) => void alive.delete(port),
+    /** Sends to a server again. */
+    join: (port: number) => void alive.add(port),
     /** Ends all sources that were not stopped. */
     close() {
       for (const timer of timers) clearInterval(timer)
