@@ -58,13 +58,16 @@ export const processCutOff: Incident = {
   says: [/\(pid \d+\) has been silent since/, /3 of 4 processes still report/],
   clicks: [],
   async end(stage) {
-    await lastOf(stage).proxy.heal()
+    const { proxy } = lastOf(stage)
+    await proxy.heal()
+    proxy.cut('reset') // what was swallowed is never answered
   },
   isSolved: (_, page) => isQuiet(page),
 }
 
 export const processDied: Incident = {
   name: 'a process that died',
+  calmMs: 60_000, // shares are of the last minute
   async begin(stage) {
     const last = lastOf(stage)
     stage.traffic.leave(last.port)

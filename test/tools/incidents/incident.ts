@@ -13,6 +13,8 @@ export interface Comparison {
 /** An incident: what happens, what the page must say of it, and how an operator ends it. */
 export interface Incident {
   readonly name: string
+  /** How long traffic is usual before. Default: 5 s. */
+  readonly calmMs?: number
   /** Begins. Returns what sends the requests that are denied; none if no request is. */
   begin(stage: Stage): Promise<Source | undefined>
   /**
@@ -24,6 +26,8 @@ export interface Incident {
   readonly saysNot?: RegExp
   /** The names of the buttons and links that an operator clicks, in order. */
   readonly clicks: readonly RegExp[]
+  /** How many clicks are aimed at, if the headline itself cannot end it. Default: 2. */
+  readonly mostClicks?: number
   /** Ends it elsewhere than on the page. */
   end?(stage: Stage): Promise<void>
   /** Returns whether it is solved, by a request of whom it was about, or by what the page says. */
