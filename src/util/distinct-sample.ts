@@ -67,17 +67,18 @@ export function mergeSamples(samples: readonly DistinctSample[], capacity: numbe
   let { below, hashes } = first
   for (const other of others) {
     below = Math.min(below, other.below)
-    hashes = unionOf(hashes, other.hashes)
+    hashes = unionOf(hashes, other.hashes, capacity + 1)
   }
   const end = Math.min(indexOf(hashes, below), capacity)
   return { below: Math.min(below, hashes[end] ?? below), hashes: hashes.slice(0, end) }
 }
 
-/** Returns the union of ordered hashes, in order. */
-function unionOf(a: readonly number[], b: readonly number[]): readonly number[] {
+/** Returns the smallest of the union of ordered hashes, at most `most`, in order. */
+function unionOf(a: readonly number[], b: readonly number[], most: number): readonly number[] {
   const union: number[] = []
-  for (let i = 0, k = 0; i < a.length || k < b.length; ) {
-    const [one = HASHES, other = HASHES] = [a[i], b[k]]
+  for (let i = 0, k = 0; (i < a.length || k < b.length) && union.length < most; ) {
+    const one = a[i] ?? HASHES
+    const other = b[k] ?? HASHES
     union.push(Math.min(one, other))
     if (one <= other) i++
     if (other <= one) k++

@@ -1,6 +1,7 @@
 import { shownIdentity } from '../../keys/value-identity.js'
 import { DistinctCounter } from '../../util/distinct-sample.js'
 import { FrequentNames } from '../../util/frequent.js'
+import { largest } from '../../util/largest.js'
 import { sumCounts } from './counts.js'
 import type { Origin } from './origin.js'
 import type { DeniedRow } from './report.js'
@@ -125,8 +126,7 @@ export class DeniedClients {
   top(nowMs: number, most: number): readonly DeniedRow[] {
     this.#forget(nowMs)
     if (most === 0) return []
-    const clients = this.#deniedMost(most).sort((a, b) => b.denied - a.denied)
-    return clients.slice(0, most).map((client) => rowOf(client, nowMs))
+    return largest(this.#clients.values(), most, ({ denied }) => denied).map((client) => rowOf(client, nowMs))
   }
 
   /** Returns the identities in keys. */
@@ -140,15 +140,6 @@ export class DeniedClients {
     for (const { limitName, identity, label } of this.#clients.values())
       if (label !== undefined) labels.set(clientKey(limitName, shownIdentity(identity)), label)
     return labels
-  }
-
-  /** Returns at least the clients that were denied most, in no order. Numbers are sorted faster than clients. */
-  #deniedMost(most: number): Client[] {
-    const clients = [...this.#clients.values()]
-    if (clients.length <= most) return clients
-    const counts = Float64Array.from(clients, ({ denied }) => denied).sort()
-    const least = counts[counts.length - most] ?? 0
-    return clients.filter(({ denied }) => denied >= least)
   }
 
   #clientOf(nowMs: number, limitName: string, identity: string): Client {

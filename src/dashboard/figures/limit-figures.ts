@@ -31,6 +31,8 @@ export interface LimitDemands extends TakenDemands {
 
 /** What is counted of one limit. */
 export interface LimitFigures extends LimitNumbers {
+  /** The kind of its policy; `''` if it is not known. */
+  readonly kind: string
   readonly traffic: Traffic
   /** Absent if no time restores its units, and for limits of the fallback store. */
   demands: Demands | undefined
@@ -76,21 +78,17 @@ export class LimitTable {
 
   /** Returns the limits that have decided, and those that are known, but have not yet. */
   rows(nowMs: number): LimitRow[] {
-    const kinds = new Map<string, string>()
     for (const { name, policy } of this.#inspection.limits.values()) {
-      const kind = kindOf(policy.spec)
-      const limit = inForceNumbers(name, policy)
-      kinds.set(keyOf(limit), kind)
-      kinds.set(name, kind) // a share of it, by which the fallback store decides
-      this.#figuresOf(limit, nowMs)
+      this.#figuresOf(inForceNumbers(name, policy), nowMs)
     }
-    const rows = Array.from(this.#limits, ([key, { traffic, demands, policy: _policy, ...limit }]) => ({
-      ...limit,
-      kind: kinds.get(limit.isLocal ? limit.name : key) ?? '',
-      windowMs: Number.isFinite(limit.windowMs) ? limit.windowMs : null,
-      ...traffic.sum(nowMs),
-    }))
-    return rows.filter(({ isLocal, allowed, denied }) => !isLocal || allowed + denied > 0)
+    const rows: LimitRow[] = []
+    for (const { name, kind, limit, windowMs, isLocal, traffic } of this.#limits.values()) {
+      const { allowed, denied, peak } = traffic.sum(nowMs)
+      if (isLocal && allowed + denied === 0) continue
+      const shownMs = Number.isFinite(windowMs) ? windowMs : null
+      rows.push({ name, kind, limit, windowMs: shownMs, isLocal, allowed, denied, peak })
+    }
+    return rows
   }
 
   /**
@@ -159,11 +157,20 @@ export class LimitTable {
     if (this.#limits.size >= MAX_LIMITS) return undefined
     const figures = {
       ...limit,
+      kind: this.#kindOf(limit),
       traffic: new Traffic(MINUTE_SLOTS, nowMs),
       demands: limit.isLocal || this.#demandCount() >= MAX_DEMANDS ? undefined : this.#demandsOf(limit),
     }
     this.#limits.set(key, figures)
     return figures
+  }
+
+  #kindOf({ name, policy, isLocal }: LimitNumbers): string {
+    const limits = [...this.#inspection.limits.values()]
+    // The fallback store decides by a share of the limit.
+    const shared = isLocal ? limits.find((limit) => limit.name === name)?.policy : undefined
+    const decided = policy ?? shared
+    return decided === undefined ? '' : kindOf(decided.spec)
   }
 
   #demandsOf({ policy }: LimitNumbers): Demands | undefined {

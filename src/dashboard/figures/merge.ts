@@ -30,7 +30,8 @@ type Reports = readonly [LimiterReport, ...LimiterReport[]]
 /** Adds up what processes report of one limiter; the first report is that of this process. */
 export function mergeReports(reports: Reports): LimiterReport {
   if (reports.length === 1) return reports[0]
-  const near = oneOfEach(nearestFirst(reports.flatMap((report) => report.near))).slice(0, MAX_NEAR)
+  const allNear = reports.flatMap((report) => report.near)
+  const near = oneOfEach(nearestFirst(allNear, allNear.length)).slice(0, MAX_NEAR)
   return { ...mergeBriefly(reports, MAX_DENIED), near, ...mergeAllCandidates(reports) }
 }
 

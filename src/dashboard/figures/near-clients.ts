@@ -1,6 +1,7 @@
 import { shownIdentity } from '../../keys/value-identity.js'
 import type { PartDecision } from '../../limiter/decision.js'
 import { isNearLimit } from '../../limiter/near-limit.js'
+import { largest } from '../../util/largest.js'
 import type { NearClient } from './report.js'
 
 /** The most clients that are remembered: those that came near a limit most recently. */
@@ -37,17 +38,8 @@ export class NearClients {
 
   /** Returns those nearest to a limit, at most `most`. */
   nearest(nowMs: number, most: number): readonly NearClient[] {
-    if (most === 0) return []
-    const candidates: Remembered[] = []
-    let farthest = Number.POSITIVE_INFINITY
-    for (const [key, client] of this.#clients) {
-      if (client.untilMs <= nowMs) this.#clients.delete(key)
-      else if (shareLeft(client) < farthest) candidates.push(client)
-      if (candidates.length < 2 * most) continue
-      candidates.splice(0, candidates.length, ...nearestFirst(candidates).slice(0, most))
-      farthest = Math.max(...candidates.map(shareLeft))
-    }
-    const nearest = nearestFirst(candidates).slice(0, most)
+    for (const [key, { untilMs }] of this.#clients) if (untilMs <= nowMs) this.#clients.delete(key)
+    const nearest = nearestFirst(this.#clients.values(), most)
     return nearest.map(({ untilMs, ...client }) => ({ ...client, identity: shownIdentity(client.identity) }))
   }
 
@@ -57,11 +49,7 @@ export class NearClients {
   }
 }
 
-/** Sorts clients by the share of a limit that they have left. */
-export function nearestFirst<Client extends NearClient>(clients: readonly Client[]): Client[] {
-  return [...clients].sort((a, b) => shareLeft(a) - shareLeft(b))
-}
-
-function shareLeft({ remaining, limit }: NearClient): number {
-  return remaining / limit
+/** Returns the clients that have the smallest share of a limit left, at most `most`, the nearest first. */
+export function nearestFirst<Client extends NearClient>(clients: Iterable<Client>, most: number): Client[] {
+  return largest(clients, most, ({ remaining, limit }) => -remaining / limit)
 }

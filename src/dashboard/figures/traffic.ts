@@ -46,24 +46,20 @@ export class Traffic {
 
   sum(nowMs: number): TrafficSum {
     this.#advance(nowMs)
-    return { allowed: sumOf(this.#allowed), denied: sumOf(this.#denied), peak: Math.max(...this.#peaks) }
+    const peak = this.#peaks.reduce((a, b) => Math.max(a, b))
+    return { allowed: sumOf(this.#allowed), denied: sumOf(this.#denied), peak }
   }
 
   report(nowMs: number): TrafficReport {
     this.#advance(nowMs)
-    const length = this.#allowed.length
-    const oldest = (this.#lastSlot + 1) % length
-    const inOrder = (counts: Uint32Array) => [...counts.subarray(oldest), ...counts.subarray(0, oldest)]
-    const [allowed, denied] = [inOrder(this.#allowed), inOrder(this.#denied)]
+    const oldest = (this.#lastSlot + 1) % this.#allowed.length
+    const allowed = inOrder(this.#allowed, oldest)
+    const denied = inOrder(this.#denied, oldest)
     const sinceMs = Math.max(this.#startedMs, (this.#lastSlot - MINUTE_SLOTS + 1) * SLOT_MS)
     const seconds = Math.max(1, (nowMs - sinceMs) / 1000)
-    const rate = (counts: readonly number[]) => sumOf(counts.slice(-MINUTE_SLOTS)) / seconds
-    return {
-      lastSlot: this.#lastSlot,
-      allowed,
-      denied,
-      perSecond: { allowed: rate(allowed), denied: rate(denied) },
-    }
+    const rate = (counts: readonly number[]) => sumOf(counts, counts.length - MINUTE_SLOTS) / seconds
+    const perSecond = { allowed: rate(allowed), denied: rate(denied) }
+    return { lastSlot: this.#lastSlot, allowed, denied, perSecond }
   }
 
   /** Empties the slots that have begun since the last one; all of them if the clock was far ahead before. */
@@ -84,8 +80,16 @@ export class Traffic {
   }
 }
 
-function sumOf(counts: Iterable<number>): number {
+/** Returns the slots of a ring from the oldest one on. A loop: typed arrays are slow to spread. */
+function inOrder(ring: Uint32Array, oldest: number): number[] {
+  const counts: number[] = []
+  for (let i = oldest; i < ring.length; i++) counts.push(ring[i] ?? 0)
+  for (let i = 0; i < oldest; i++) counts.push(ring[i] ?? 0)
+  return counts
+}
+
+function sumOf(counts: ArrayLike<number>, from = 0): number {
   let sum = 0
-  for (const count of counts) sum += count
+  for (let i = Math.max(0, from); i < counts.length; i++) sum += counts[i] ?? 0
   return sum
 }

@@ -84,7 +84,7 @@ export class ReportReader {
     const { allowed, denied, ...rates } = now.traffic
     return {
       ...now,
-      traffic: { ...rates, allowed: [...past[0], allowed], denied: [...past[1], denied] },
+      traffic: { ...rates, allowed: past[0].concat(allowed), denied: past[1].concat(denied) },
       near,
       denials,
       denied: clients,
