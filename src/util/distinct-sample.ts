@@ -94,11 +94,17 @@ export function sampleAsJson({ below, hashes }: DistinctSample): readonly number
 /** Returns the sample in a value from JSON; `undefined` for any other value. */
 export function sampleInJson(value: unknown, capacity: number): DistinctSample | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > capacity + 1) return undefined
-  const [given, ...hashes]: unknown[] = value
-  const below = given === 0 ? HASHES : given
-  if (!isHash(below) || !hashes.every(isHash)) return undefined
-  const isOrdered = hashes.every((hash, i) => hash < (hashes[i + 1] ?? below))
-  return isOrdered ? { below, hashes } : undefined
+  const below: unknown = value[0] === 0 ? HASHES : value[0]
+  if (!isHash(below)) return undefined
+  const hashes: number[] = []
+  let next = 0
+  for (let i = 1; i < value.length; i++) {
+    const hash: unknown = value[i]
+    if (!isHash(hash) || hash < next) return undefined
+    hashes.push(hash)
+    next = hash + 1
+  }
+  return next <= below ? { below, hashes } : undefined
 }
 
 function isHash(value: unknown): value is number {

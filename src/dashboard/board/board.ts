@@ -13,11 +13,13 @@ import { type Tuning, tuningOf } from './tuning.js'
 /** How often a process looks whether there is anything to tell the others. */
 const TICK_MS = 2000
 
-/** With more limiters than this, figures are added up as often as processes report, and not every second. */
+/** With more limiters than this, figures are made as often as processes report, and not every second. */
 const FEW_LIMITERS = 50
 
 /** The figures of all limiters of a dashboard. */
 export interface Board extends PageFigures {
+  /** Tells other processes what is new, if it is time. The board does so every two seconds. Never rejects. */
+  tick(): Promise<void>
   /** Reads what the clients of each limit of a limiter asked for in the last 12 to 24 hours. */
   demands(limiter: string): Promise<readonly LimitDemand[]>
   /** Proposals of limits, and their trials. */
@@ -35,7 +37,8 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
   let latest: Figures | undefined
   let latestStates = ''
 
-  const read = () => figuresOf(groups, watches, now())
+  const hasMany = watches.length > FEW_LIMITERS
+  const read = () => figuresOf(groups, watches, now(), hasMany ? TICK_MS : 0)
   const figures = () => (latest ??= read())
 
   async function tick(): Promise<void> {
@@ -45,12 +48,13 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
   }
 
   return {
+    tick,
     async refresh() {
       for (const watch of watches) watch.probe()
       await Promise.all(groups.map((group) => group.refresh()))
       const isFresh = latest !== undefined && Math.abs(now() - latest.atMs) < TICK_MS
       const states = groups.flatMap((group) => group.members().map(({ state }) => state)).join()
-      if (watches.length > FEW_LIMITERS && isFresh && states === latestStates) return
+      if (hasMany && isFresh && states === latestStates) return
       latestStates = states
       latest = read()
     },

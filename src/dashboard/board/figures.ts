@@ -18,11 +18,6 @@ import { type Reported, shownOutages } from './outages.js'
 import { shownProcesses } from './processes.js'
 import { liveSeries } from './series.js'
 
-/** The clients that the findings of all limiters look at, and those of one: at least, and at most. Details list more. */
-const ALL_CLIENTS = 2000
-const MIN_CLIENTS = 10
-const MAX_CLIENTS = 50
-
 /** A limiter, with what all processes report of it. */
 export interface MergedLimiter extends Reported {
   /** What this process reports of it. */
@@ -46,13 +41,15 @@ export interface Figures {
   detail(limiter: string): LimiterDetail | undefined
 }
 
-/** Adds up what this process and the others report. */
+/** Adds up what the others report and what this process counted, until at most `ownAgeMs` ago. */
 export function figuresOf(
   groups: readonly Group[],
   watches: readonly LimiterWatch[],
   nowMs: number,
+  ownAgeMs = 0,
 ): Figures {
-  const merged = new Map(groups.flatMap(mergeGroup).map((limiter) => [limiter.watch, limiter]))
+  const all = groups.flatMap((group) => mergeGroup(group, ownAgeMs))
+  const merged = new Map(all.map((limiter) => [limiter.watch, limiter]))
   const limiters = watches.flatMap((watch) => merged.get(watch) ?? [])
   const outages = groups.flatMap((group) =>
     shownOutages(
@@ -92,6 +89,7 @@ export function figuresOf(
 
   let rows: readonly OverviewRow[] | undefined
   let series: ReadonlyMap<string, Series> | undefined
+  const details = new Map<string, LimiterDetail>()
 
   return {
     atMs: nowMs,
@@ -107,18 +105,19 @@ export function figuresOf(
     detail(name) {
       const found = limiters.find(({ report }) => report.name === name)
       if (found === undefined) return undefined
-      const all = mergeReports([found.watch.report(), ...found.others])
-      return detailOf(all, labelsOf(found.watch))
+      const { watch, others } = found
+      const detail = details.get(name) ?? detailOf(mergeReports([watch.report(), ...others]), labelsOf(watch))
+      details.set(name, detail)
+      return detail
     },
   }
 }
 
-function mergeGroup(group: Group): readonly MergedLimiter[] {
+function mergeGroup(group: Group, ownAgeMs: number): readonly MergedLimiter[] {
   const byName = reportsByName(group.members())
-  const { watches } = group.options
-  const most = Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, Math.floor(ALL_CLIENTS / watches.length)))
-  return watches.map((watch) => {
-    const own = watch.report(most, 0)
+  const reports = group.own.latest(ownAgeMs)
+  return group.options.watches.map((watch, i) => {
+    const own = reports[i] as LimiterReport
     const others = byName.get(own.name) ?? []
     const living = others.filter(({ state }) => state === 'alive').map(({ report }) => report)
     return {
@@ -126,7 +125,7 @@ function mergeGroup(group: Group): readonly MergedLimiter[] {
       watch,
       own,
       others: others.map(({ report }) => report),
-      report: mergeBriefly([own, ...others.map(({ report }) => report)], most),
+      report: mergeBriefly([own, ...others.map(({ report }) => report)], group.own.ofFinding),
       reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
     }
   })

@@ -18,9 +18,13 @@ const FIRST_EVENTS = 50
 class Latest {
   json = ''
   changedAt = 0
+  #value: unknown
 
-  advance(value: unknown, tick: number): void {
-    const json = JSON.stringify(value)
+  /** Takes a value, which is encoded if it is another object, as `shownOf` returns it. */
+  advance<Value>(value: Value, tick: number, shownOf: (value: Value) => unknown = (same) => same): void {
+    if (value === this.#value) return
+    this.#value = value
+    const json = JSON.stringify(shownOf(value))
     if (json === this.json) return
     this.json = json
     this.changedAt = tick
@@ -42,6 +46,8 @@ export class Changes {
   readonly #headlines = new Latest()
   readonly #problems = new Latest()
   #events = new Map<string, { readonly json: string; readonly tick: number }>()
+  /** The events as they were read last. */
+  #read: ReturnType<PageFigures['events']> = []
   #details = new Map<string, Latest>()
   /** The details that were asked for since the last tick. */
   #asked = new Map<string, Latest>()
@@ -71,13 +77,20 @@ export class Changes {
     this.#processes.advance(processes, tick)
     this.#problems.advance(this.#figures.problems(), tick)
     this.#headlines.advance(headlinesOf([], outages, processes), tick) // rows say the rest
-    const events = this.#figures.events().map((event) => {
-      const known = this.#events.get(event.id)
-      return [event.id, known ?? { json: JSON.stringify(event), tick }] as const
-    })
-    this.#events = new Map(events)
+    this.#advanceEvents()
     this.#details = this.#asked // those of pages that have left are not kept
     this.#asked = new Map()
+  }
+
+  #advanceEvents(): void {
+    const events = this.#figures.events()
+    if (events === this.#read) return
+    this.#read = events
+    const entries = events.map((event) => {
+      const known = this.#events.get(event.id)
+      return [event.id, known ?? { json: JSON.stringify(event), tick: this.#tick }] as const
+    })
+    this.#events = new Map(entries)
   }
 
   /** Returns a `Frame` as JSON, with what has changed after a tick; with everything after tick 0. */
@@ -111,7 +124,7 @@ export class Changes {
     const detail = this.#figures.detail(limiter)
     if (detail === undefined) return undefined
     latest = this.#details.get(key) ?? new Latest()
-    latest.advance(searched(detail, search), this.#tick)
+    latest.advance(detail, this.#tick, (all) => searched(all, search))
     this.#asked.set(key, latest)
     return latest
   }

@@ -11,6 +11,7 @@ export class SeriesChanges {
   /** Takes the series as it is at a tick. */
   advance(series: Series, tick: number): void {
     const before = this.#series
+    if (series === before) return
     const shift =
       before === undefined || before.stepMs !== series.stepMs
         ? Number.NaN

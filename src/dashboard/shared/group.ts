@@ -1,16 +1,15 @@
 import type { Documents } from '../../stores/documents.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
-import type { LimiterReport } from '../figures/report.js'
 import { boundedCalls } from './bounded-calls.js'
 import { type EventLog, eventLog } from './event-log.js'
 import { FIGURES_MS, Fleet, type Member } from './fleet.js'
 import { LeftBehind } from './left-behind.js'
 import { type LimiterHistory, limiterHistory } from './limiter-history.js'
+import { OwnReports } from './own-reports.js'
 import { headerText, type ProcessDocument, type ProcessHeader, ProcessWriter } from './process-document.js'
 import { goneEvent, processEvent } from './process-events.js'
 import { processesKey, processSlots, type Slot } from './process-slots.js'
 import { ForeignDocumentError } from './shared-document.js'
-import { sharesOf } from './shares.js'
 import { thisProcess } from './this-process.js'
 import { watchedMark } from './watched.js'
 
@@ -24,14 +23,6 @@ const UNWATCHED_MS = 10_000
 const REFRESH_GAP_MS = 2500
 /** With more processes than this, each reports less often, and fewer clients. */
 const FEW_PROCESSES = 50
-/** The denied clients that all processes report together, and one process: at least, and at most. */
-const ALL_CLIENTS = 50_000
-const MIN_CLIENTS = 50
-const MAX_CLIENTS = 400
-/** The clients near a limit that a process reports of all limiters, and of one: at least, and at most. */
-const ALL_NEAR = 400
-const MIN_NEAR = 2
-const MAX_NEAR = 20
 /** How often someone looks for processes that have vanished, while no page is open. */
 const SCAN_MS = 20_000
 /** Of how many processes. With more, each looks less often. */
@@ -54,6 +45,8 @@ export interface GroupOptions {
 export class Group {
   readonly options: GroupOptions
   readonly log: EventLog
+  /** What this process reports. */
+  readonly own: OwnReports
   /** By the name of the limiter. */
   readonly histories: ReadonlyMap<string, LimiterHistory>
   readonly #now: () => number
@@ -78,6 +71,7 @@ export class Group {
     this.#now = now
     this.#header = { ...process, dashboard }
     this.#left = new LeftBehind(process.id)
+    this.own = new OwnReports(watches, now)
     const isKept = (header: ProcessHeader) => this.#fleet.isKept(now(), header)
     this.#slots = processSlots(documents, processesKey(prefix), isKept)
     this.#mark = watchedMark(documents, prefix, process.id)
@@ -168,7 +162,7 @@ export class Group {
 
   async #publish(closed: { readonly closedAtMs?: number } = {}): Promise<void> {
     const header = { ...this.#header, atMs: this.#now(), everyMs: this.#everyMs(), ...closed }
-    await this.#slots.write(header, this.#writer.text(header, this.#reports()))
+    await this.#slots.write(header, this.#writer.text(header, this.own.forOthers(this.#livingCount())))
     this.#publishedMs = header.atMs
     if (this.#hasReported) return
     this.#hasReported = true
@@ -198,15 +192,6 @@ export class Group {
       await this.#remember(adopt)
       if (isDone) this.#left.adopted(header)
     }
-  }
-
-  #reports(): readonly LimiterReport[] {
-    const places = Math.floor(ALL_CLIENTS / this.#livingCount())
-    const { watches } = this.options
-    const lengths = watches.map(({ deniedCount }) => deniedCount)
-    const shares = sharesOf(lengths, Math.min(MAX_CLIENTS, Math.max(MIN_CLIENTS, places)))
-    const near = Math.min(MAX_NEAR, Math.max(MIN_NEAR, Math.floor(ALL_NEAR / watches.length)))
-    return watches.map((watch, i) => watch.report(shares[i], near))
   }
 
   /** Reads what the others have written. After a pause of more than `gapMs`, none of them counts as silent. */

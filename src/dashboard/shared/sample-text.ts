@@ -12,6 +12,7 @@ export function sampleText(sample: DistinctSample): string {
 export function sampleIn(text: unknown, capacity: number): DistinctSample | undefined {
   if (typeof text !== 'string' || text.length > 8 * (capacity + 1)) return undefined
   const bytes = Buffer.from(text, 'base64')
-  const numbers = Array.from({ length: bytes.length >>> 2 }, (_, i) => bytes.readUInt32LE(4 * i))
+  const numbers: number[] = []
+  for (let i = 0; i + 4 <= bytes.length; i += 4) numbers.push(bytes.readUInt32LE(i))
   return bytes.length % 4 === 0 ? sampleInJson(numbers, capacity) : undefined
 }

@@ -1,0 +1,60 @@
+import type { LimiterWatch } from '../figures/limiter-watch.js'
+import type { LimiterReport } from '../figures/report.js'
+import { sharesOf } from './shares.js'
+
+/** The denied clients that all processes report together, and one process: at least, and at most. */
+const ALL_CLIENTS = 50_000
+const MIN_CLIENTS = 50
+const MAX_CLIENTS = 400
+/** The clients that the findings of all limiters look at, and those of one: at least, and at most. */
+const ALL_OF_FINDINGS = 2000
+const MIN_OF_FINDING = 10
+const MAX_OF_FINDING = 50
+/** The clients near a limit that a process reports of all limiters, and of one: at least, and at most. */
+const ALL_NEAR = 400
+const MIN_NEAR = 2
+const MAX_NEAR = 20
+
+/** What the limiters of a group did in this process, for its own page and for other processes. */
+export class OwnReports {
+  /** How many clients of a limiter findings look at. */
+  readonly ofFinding: number
+  readonly #watches: readonly LimiterWatch[]
+  readonly #near: number
+  readonly #now: () => number
+  #latest: { readonly atMs: number; readonly reports: readonly LimiterReport[] } | undefined
+
+  constructor(watches: readonly LimiterWatch[], now: () => number) {
+    this.#watches = watches
+    this.#now = now
+    this.ofFinding = shareOf(ALL_OF_FINDINGS, watches.length, MIN_OF_FINDING, MAX_OF_FINDING)
+    this.#near = shareOf(ALL_NEAR, watches.length, MIN_NEAR, MAX_NEAR)
+  }
+
+  /** Returns the reports until now, or until at most `maxAgeMs` ago. */
+  latest(maxAgeMs = 0): readonly LimiterReport[] {
+    const nowMs = this.#now()
+    if (this.#latest === undefined || Math.abs(nowMs - this.#latest.atMs) > maxAgeMs) {
+      const most = this.#shares(MAX_CLIENTS).map((share) => Math.max(share, this.ofFinding))
+      const reports = this.#watches.map((watch, i) => watch.report(most[i], this.#near))
+      this.#latest = { atMs: nowMs, reports }
+    }
+    return this.#latest.reports
+  }
+
+  /** Returns the reports until now, with as many clients as one of so many processes tells the others. */
+  forOthers(processes: number): readonly LimiterReport[] {
+    const shares = this.#shares(shareOf(ALL_CLIENTS, processes, MIN_CLIENTS, MAX_CLIENTS))
+    return this.latest().map((report, i) => ({ ...report, denied: report.denied.slice(0, shares[i]) }))
+  }
+
+  #shares(clients: number): readonly number[] {
+    const lengths = this.#watches.map(({ deniedCount }) => deniedCount)
+    return sharesOf(lengths, clients)
+  }
+}
+
+/** Divides `all` by `count`: at least `min`, and at most `max`. */
+function shareOf(all: number, count: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, Math.floor(all / count)))
+}
