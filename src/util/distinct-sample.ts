@@ -60,6 +60,8 @@ export function distinctIn({ below, hashes }: DistinctSample): number {
 
 /** Returns the sample of the union of sets, of at most `capacity` names. */
 export function mergeSamples(samples: readonly DistinctSample[], capacity: number): DistinctSample {
+  const [single] = samples
+  if (samples.length === 1 && single !== undefined && single.hashes.length <= capacity) return single
   const [first = NO_NAMES, ...others] = samples.filter(
     ({ below, hashes }) => hashes.length > 0 || below < HASHES,
   )

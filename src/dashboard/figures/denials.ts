@@ -1,5 +1,6 @@
 import { DistinctCounter, type DistinctSample, mergeSamples } from '../../util/distinct-sample.js'
 import { FrequentNames } from '../../util/frequent.js'
+import { largest } from '../../util/largest.js'
 import { Spans } from '../../util/spans.js'
 import { sumCounts } from './counts.js'
 import type { Origin } from './origin.js'
@@ -12,8 +13,6 @@ const SPANS = 3
 export const RUN_GAP_MS = 60_000
 /** If only blocked requests are denied for so long, whoever was denied has been blocked. */
 const BLOCKED_GAP_MS = 3000
-/** How old figures may be while nothing is denied. */
-const STALE_MS = 10_000
 const MAX_CLIENTS = 1000
 const MAX_ADDRESSES = 1000
 /** Up to how many networks are counted exactly. */
@@ -48,8 +47,8 @@ type Span = ReturnType<typeof emptySpan>
 export class Denials {
   readonly #spans = new Spans(SPAN_MS, SPANS, emptySpan)
   #run: DenialRun | undefined
-  /** The figures as they were read last, unless something was denied since. */
-  #latest: { readonly atMs: number; readonly figures: DenialFigures } | undefined
+  /** The figures as they were read last, and of which spans, unless something was denied since. */
+  #latest: { readonly spans: readonly Span[]; readonly figures: DenialFigures } | undefined
 
   /** Counts a denied decision, which denied these clients. */
   count(nowMs: number, clients: readonly string[], { route, addressHash, network }: Origin): void {
@@ -75,30 +74,9 @@ export class Denials {
   }
 
   figures(nowMs: number): DenialFigures {
-    if (this.#latest === undefined || Math.abs(nowMs - this.#latest.atMs) > STALE_MS)
-      this.#latest = { atMs: nowMs, figures: this.#sum(nowMs) }
-    return this.#latest.figures
-  }
-
-  #sum(nowMs: number): DenialFigures {
     const spans = this.#spans.kept(nowMs)
-    return {
-      denied: spans.reduce((sum, { denied }) => sum + denied, 0),
-      clients: mergeSamples(
-        spans.map(({ clients }) => clients),
-        MAX_CLIENTS,
-      ),
-      addresses: mergeSamples(
-        spans.map(({ addresses }) => addresses),
-        MAX_ADDRESSES,
-      ),
-      networkNames: mergeSamples(
-        spans.map(({ networkNames }) => networkNames),
-        MAX_NETWORK_NAMES,
-      ),
-      routes: sumCounts(spans.map(({ routes }) => [...routes.entries()])).slice(0, LISTED_ROUTES),
-      networks: mergeNetworks(spans.flatMap(networksOf)).slice(0, LISTED_NETWORKS),
-    }
+    if (this.#latest?.spans !== spans) this.#latest = { spans, figures: sumOf(spans.map(figuresOf)) }
+    return this.#latest.figures
   }
 
   /** A clock that steps back does not end a run. */
@@ -141,23 +119,27 @@ function leastDenied(networks: ReadonlyMap<string, Network>): string {
   return least
 }
 
-function networksOf({ networks }: Span): NetworkFigures[] {
-  return Array.from(networks, ([network, figures]) => ({ network, ...figures }))
+function figuresOf({ routes, networks, ...counted }: Span): DenialFigures {
+  const networkFigures = Array.from(networks, ([network, figures]) => {
+    return { network, denied: figures.denied, addresses: figures.addresses }
+  })
+  return { ...counted, routes: [...routes.entries()], networks: networkFigures }
 }
 
-/** Adds up what is counted of networks. The one denied most comes first. */
-export function mergeNetworks(networks: readonly NetworkFigures[]): readonly NetworkFigures[] {
-  const sums = new Map<string, { denied: number; samples: DistinctSample[] }>()
+/** Adds up what is counted of networks, at most `most` of them. The one denied most comes first. */
+function mergeNetworks(networks: readonly NetworkFigures[], most: number): readonly NetworkFigures[] {
+  const sums = new Map<string, { network: string; denied: number; samples: DistinctSample[] }>()
   for (const { network, denied, addresses } of networks) {
-    const sum = sums.get(network) ?? { denied: 0, samples: [] }
-    sum.denied += denied
-    sum.samples.push(addresses)
-    sums.set(network, sum)
+    const sum = sums.get(network)
+    if (sum === undefined) sums.set(network, { network, denied, samples: [addresses] })
+    else {
+      sum.denied += denied
+      sum.samples.push(addresses)
+    }
   }
-  const merged = Array.from(sums, ([network, { denied, samples }]) => {
+  return largest(sums.values(), most, ({ denied }) => denied).map(({ network, denied, samples }) => {
     return { network, denied, addresses: mergeSamples(samples, NETWORK_ADDRESSES) }
   })
-  return merged.sort((a, b) => b.denied - a.denied)
 }
 
 /** The sums that were made last: of most limiters, nothing changes from one second to the next. */
@@ -195,7 +177,10 @@ function sumOf(figures: readonly DenialFigures[]): DenialFigures {
       MAX_NETWORK_NAMES,
     ),
     routes: sumCounts(figures.map(({ routes }) => routes)).slice(0, LISTED_ROUTES),
-    networks: mergeNetworks(figures.flatMap(({ networks }) => networks)).slice(0, LISTED_NETWORKS),
+    networks: mergeNetworks(
+      figures.flatMap(({ networks }) => networks),
+      LISTED_NETWORKS,
+    ),
   }
 }
 

@@ -5,7 +5,7 @@ import { largest } from '../../util/largest.js'
 import type { NearClient } from './report.js'
 
 /** The most clients that are remembered: those that came near a limit most recently. */
-const MAX_CLIENTS = 500
+const MAX_CLIENTS = 100
 /** How long a client that does not come back is remembered, unless the limit says less. */
 const LONGEST_MS = 900_000
 

@@ -1,3 +1,4 @@
+import { once } from '../../util/memo.js'
 import type { LimiterReport } from '../figures/report.js'
 import { CHART_SLOTS, SLOT_MS } from '../figures/traffic.js'
 import type { ProcessDocument, ProcessHeader } from './process-document.js'
@@ -20,7 +21,7 @@ export interface Member {
   readonly header: ProcessHeader
   readonly state: 'alive' | 'closed' | 'gone'
   readonly lastSeenMs: number
-  /** Absent if another version of this package wrote them. */
+  /** Absent if another version of this package wrote them. They are decoded when they are first read. */
   readonly reports?: readonly LimiterReport[]
 }
 
@@ -31,8 +32,8 @@ interface Seen {
   /** When it changed; when it was written, for one that has not changed since it was first read. */
   readonly lastSeenMs: number
   readonly aheadMs: number
-  /** The reports of `document`, with times by the clock of this process. */
-  readonly reports: readonly LimiterReport[] | undefined
+  /** Returns the reports of `document`, with times by the clock of this process. */
+  readonly reports: (() => readonly LimiterReport[]) | undefined
 }
 
 /**
@@ -115,8 +116,9 @@ function silent(seen: Seen, passedMs: number | undefined): Seen {
   return { ...seen, silentMs: seen.silentMs + Math.min(passedMs, seen.document.header.everyMs) }
 }
 
-function reportsOf({ limiters }: ProcessDocument, aheadMs: number): readonly LimiterReport[] | undefined {
-  return limiters?.map((report) => shiftedReport(report, aheadMs))
+function reportsOf(document: ProcessDocument, aheadMs: number): Seen['reports'] {
+  if (!('limiters' in document)) return undefined
+  return once(() => (document.limiters ?? []).map((report) => shiftedReport(report, aheadMs)))
 }
 
 /** Returns whether a document has not changed for longer than it may. */
@@ -135,5 +137,10 @@ function memberOf(seen: Seen): Member {
   }
   const member = { header: shown, state, lastSeenMs } as const
   if (reports === undefined) return member
-  return { ...member, reports: state === 'alive' ? reports : reports.map(pastReport) }
+  return {
+    ...member,
+    get reports() {
+      return state === 'alive' ? reports() : reports().map(pastReport)
+    },
+  }
 }

@@ -212,11 +212,11 @@ export class Group {
 
   /** Drops the figures of a process that has ended, once they are old, and later the whole document. */
   async #tidy(slot: Slot | undefined, index: number, nowMs: number): Promise<void> {
-    const { header, limiters = [] } = slot?.document ?? {}
+    const { header, hasFigures = false } = slot?.document ?? {}
     if (header === undefined || this.#isOwn(header)) return
-    if (limiters.length > 0 && !this.#left.isDone(header)) return // its steps are added first
+    if (hasFigures && !this.#left.isDone(header)) return // its steps are added first
     if (!this.#fleet.isKept(nowMs, header)) await this.#slots.replace(index, '')
-    else if (limiters.length > 0 && !this.#fleet.isKept(nowMs, header, FIGURES_MS))
+    else if (hasFigures && !this.#fleet.isKept(nowMs, header, FIGURES_MS))
       await this.#slots.replace(index, headerText(header))
   }
 }

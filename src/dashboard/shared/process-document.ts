@@ -1,3 +1,4 @@
+import { once } from '../../util/memo.js'
 import { type Fields, fieldsOf } from '../../util/values.js'
 import type { LimiterReport } from '../figures/report.js'
 import { ReportReader } from './report-reader.js'
@@ -29,7 +30,12 @@ export interface ProcessHeader extends ProcessIdentity {
 /** What a process tells the others. */
 export interface ProcessDocument {
   readonly header: ProcessHeader
-  /** Absent if another version wrote it: its figures cannot be added up. */
+  /** Whether it has figures that this version can read. */
+  readonly hasFigures: boolean
+  /**
+   * Absent if another version wrote it: its figures cannot be added up. They are decoded when they are first read:
+   * while no page is open, few processes do.
+   */
   readonly limiters?: readonly LimiterReport[]
 }
 
@@ -64,12 +70,22 @@ export class ProcessReader {
 
   /** Returns the document in a text; `undefined` if not even its header can be read. */
   read(text: string): ProcessDocument | undefined {
-    const [first, ...lines] = text.split('\n')
-    const fields = fieldsInText(first)
+    const end = text.indexOf('\n')
+    const hasFigures = end >= 0
+    const fields = fieldsInText(hasFigures ? text.slice(0, end) : text)
     const header = headerIn(fieldsOf(fields?.header))
     if (fields === undefined || header === undefined) return undefined
-    if (fields.headgate !== FORMAT) return { header }
-    return { header, limiters: this.#reports.read(lines, MAX_LIMITERS) }
+    if (fields.headgate !== FORMAT) return { header, hasFigures: false }
+    const limiters = once(() => {
+      return hasFigures ? this.#reports.read(text.slice(end + 1).split('\n'), MAX_LIMITERS) : []
+    })
+    return {
+      header,
+      hasFigures,
+      get limiters() {
+        return limiters()
+      },
+    }
   }
 }
 

@@ -80,12 +80,16 @@ const [first = '', ...lines] = written.split('\n')
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 test('a document is read as it was written', () => {
-  expect(plain(parseProcess(written))).toEqual({ header, limiters: [plain(report)] })
+  expect(plain(parseProcess(written))).toEqual({ header, hasFigures: true, limiters: [plain(report)] })
   expect(distinctIn(parseProcess(written)?.limiters?.[0]?.denied[0]?.addresses ?? addresses)).toBe(40)
   const { candidate: _, candidateClients: __, run: ___, ...without } = report
-  expect(plain(parseProcess(textOf([without])))).toEqual({ header, limiters: [plain(without)] })
+  expect(plain(parseProcess(textOf([without])))).toEqual({
+    header,
+    hasFigures: true,
+    limiters: [plain(without)],
+  })
   const closed = { ...header, closedAtMs: 9 }
-  expect(parseProcess(headerText(closed))).toEqual({ header: closed, limiters: [] })
+  expect(parseProcess(headerText(closed))).toEqual({ header: closed, hasFigures: false, limiters: [] })
 })
 
 test('one reader reads the documents of a process as a new one does, whatever has changed', () => {
@@ -142,7 +146,7 @@ test.each([
 
 test('of a document in a later format, the header is read', () => {
   const later = [first.replace('"headgate":1', '"headgate":2'), ...lines].join('\n')
-  expect(parseProcess(later)).toEqual({ header })
+  expect(parseProcess(later)).toEqual({ header, hasFigures: false })
 })
 
 /** Returns an object at some path with another value there. */
@@ -222,11 +226,15 @@ test.each([
   ['no past', (text: string) => text.replace(/\n<.*/, '')],
   ['no samples', (text: string) => text.replace(/\n#.*/, '')],
 ])('a report with %s is left out', (_, change) => {
-  expect(parseProcess(change(written))).toEqual({ header, limiters: [] })
+  expect(parseProcess(change(written))).toEqual({ header, hasFigures: true, limiters: [] })
 })
 
 test('lines before the first report are left out', () => {
-  expect(parseProcess([first, 'x', ...lines.slice(1)].join('\n'))).toEqual({ header, limiters: [] })
+  expect(parseProcess([first, 'x', ...lines.slice(1)].join('\n'))).toEqual({
+    header,
+    hasFigures: true,
+    limiters: [],
+  })
 })
 
 test('lists of a report are read up to 1,000 entries', () => {
