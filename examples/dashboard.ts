@@ -17,10 +17,10 @@ import {
   rateLimit,
   slidingWindow,
 } from 'headgate'
-import { dashboard } from 'headgate/dashboard'
+import { type Dashboard, dashboard } from 'headgate/dashboard'
 
 /** Creates an API of 20 requests in 10 seconds for each key, and a login; `password` opens the dashboard. */
-export function dashboardApp(password: string): Express {
+export function dashboardApp(password: string): { app: Express; page: Dashboard<Request, Response> } {
   const api = rateLimit({
     name: 'api',
     limit: 20,
@@ -36,7 +36,8 @@ export function dashboardApp(password: string): Express {
 
   const app = express().disable('x-powered-by')
   const limiters = [api.limiter, login]
-  app.use('/limits', dashboard({ limiters, authorize: basicAuth(password), operator: () => 'admin' }))
+  const page = dashboard({ limiters, authorize: basicAuth(password), operator: () => 'admin' })
+  app.use('/limits', page)
   app.get('/', api, (_req, res) => {
     res.type('text').send('hello\n')
   })
@@ -44,7 +45,7 @@ export function dashboardApp(password: string): Express {
     const { allowed } = await login.charge(req.params.account)
     res.sendStatus(allowed ? 401 : 429)
   })
-  return app
+  return { app, page }
 }
 
 /** Asks for a password. Your application has a session instead: `(req) => req.user?.isAdmin === true`. */
@@ -73,14 +74,16 @@ function sendTraffic(url: string): void {
 
 function main(): void {
   const password = process.env.PASSWORD ?? randomBytes(9).toString('base64url')
-  const server = dashboardApp(password).listen(Number(process.env.PORT ?? 3000), () => {
+  const { app, page } = dashboardApp(password)
+  const server = app.listen(Number(process.env.PORT ?? 3000), () => {
     const url = `http://localhost:${(server.address() as AddressInfo).port}`
     console.log(`Dashboard at ${url}/limits, user admin, password ${password}. Ctrl-C stops it.`)
     if (process.env.TRAFFIC !== 'off') sendTraffic(url)
   })
   const stop = () => {
+    void page.close() // tells other processes that this one has not crashed
     server.close()
-    server.closeAllConnections() // an open page keeps one
+    server.closeAllConnections() // a browser may keep some
   }
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)

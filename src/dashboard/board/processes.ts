@@ -1,6 +1,7 @@
 import type { LimiterReport } from '../figures/report.js'
 import type { ShownProcess } from '../figures/shown.js'
 import type { Member } from '../shared/fleet.js'
+import { replacedIds } from '../shared/replaced.js'
 import type { ProcessIdentity } from '../shared/this-process.js'
 
 /** Decisions a second over the last minute of a process, by the slots of its reports. */
@@ -9,7 +10,7 @@ const RATE_SLOTS = 6
 /** A process, with what all its dashboards report. */
 interface Reporting {
   readonly process: ProcessIdentity
-  readonly state: ShownProcess['state']
+  readonly state: Member['state']
   readonly lastSeenMs: number
   readonly decisions: number
 }
@@ -29,7 +30,11 @@ export function shownProcesses(
   }
   const reporting = [...all.values()]
   const living = reporting.reduce((sum, { state, decisions }) => sum + (state === 'alive' ? decisions : 0), 0)
-  return reporting.map((each) => shownOf(each, living, each.process.id === own.id)).sort(inOrder)
+  const replaced = replacedIds(reporting.map(({ process, ...life }) => ({ ...process, ...life })))
+  return reporting
+    .map((each) => shownOf(each, living, each.process.id === own.id))
+    .map((shown) => (replaced.has(shown.id) ? { ...shown, state: 'replaced' as const } : shown))
+    .sort(inOrder)
 }
 
 function joined(

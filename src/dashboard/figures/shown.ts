@@ -88,7 +88,8 @@ export interface ShownProcess {
   readonly version: string
   readonly startedAtMs: number
   readonly lastSeenMs: number
-  readonly state: 'alive' | 'closed' | 'gone'
+  /** `'replaced'`: gone, but another process has taken its place, as after a deploy. */
+  readonly state: 'alive' | 'closed' | 'gone' | 'replaced'
   /** Its share of all decisions in the last minute; before it ended, for one that is gone. */
   readonly share: number
   readonly isThis: boolean

@@ -6,6 +6,7 @@ const STATES = {
   alive: 'alive',
   closed: 'closed',
   gone: 'gone without being closed',
+  replaced: 'replaced by another process',
 }
 
 /** Creates the view of the processes that report, and of those that ended within the last hour. */

@@ -12,8 +12,11 @@ export interface Dashboard<
   Res extends ServerResponse = ServerResponse,
 > {
   (req: Req, res: Res, next?: (error?: unknown) => void): void
-  /** Stops counting, and closes the connections of open pages. */
-  close(): void
+  /**
+   * Stops counting, closes the connections of open pages, and tells other processes, so that none misses this one.
+   * Resolves once they can know, or after some seconds. Never rejects.
+   */
+  close(): Promise<void>
 }
 
 /**
@@ -64,7 +67,7 @@ export function dashboard<
   return Object.assign(dashboardHandler, {
     close() {
       page.stop()
-      void board.stop()
+      return board.stop()
     },
   })
 }

@@ -9,6 +9,7 @@ import {
 } from 'headgate'
 import { type Board, boardOf } from '../../../../src/dashboard/board/board.js'
 import { watchAll } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { headlinesOf } from '../../../../src/dashboard/findings/headlines.js'
 import { Group } from '../../../../src/dashboard/shared/group.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { type SharedDocuments, sharedDocuments, sharedStore } from '../shared/shared-documents.js'
@@ -179,6 +180,35 @@ test('processes are listed with their shares, and one that vanished is named', a
     ['other', 'gone', 0.75],
   ])
   expect(board.events().map(({ kind }) => kind)).toContain('process-gone')
+})
+
+test('after a deploy that replaced 20 processes without closing them, nothing is wrong until one more ends', async () => {
+  const { board } = thisBoard(['api'])
+  const fleetOf = (name: string) => Array.from({ length: 20 }, (_, i) => otherProcess(`${name}${i}`, ['api']))
+  const report = (fleet: ReturnType<typeof fleetOf>) => Promise.all(fleet.map(({ group }) => group.tick()))
+  const states = () => {
+    const all = board.processes().map(({ state }) => state)
+    return Object.fromEntries([...new Set(all)].map((each) => [each, all.filter((s) => s === each).length]))
+  }
+  const seconds = async (count: number, fleet: ReturnType<typeof fleetOf>) => {
+    for (let i = 0; i < count; i += 2) {
+      jest.setSystemTime(Date.now() + 2000)
+      await report(fleet)
+      await board.refresh()
+    }
+  }
+  const old = fleetOf('old')
+  await seconds(20, old)
+  jest.setSystemTime(Date.now() + 60 * MINUTE_MS)
+  await seconds(20, old)
+  const next = fleetOf('new')
+  await seconds(20, [...old, ...next])
+  await seconds(40, next)
+  expect(states()).toEqual({ alive: 21, replaced: 20 })
+  expect(headlinesOf([], [], board.processes())).toEqual([])
+  await seconds(40, next.slice(1))
+  expect(states()).toEqual({ alive: 20, replaced: 20, gone: 1 })
+  expect(headlinesOf([], [], board.processes())).toMatchObject([{ finding: { kind: 'process-gone' } }])
 })
 
 test('the series has no counts of the time before anything was counted', async () => {
