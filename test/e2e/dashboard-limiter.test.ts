@@ -1,4 +1,6 @@
 import type { Page } from 'playwright-core'
+import { figuresOf } from '../tools/dashboard-scenes/scene.js'
+import { SCENES } from '../tools/dashboard-scenes/scenes.js'
 import { detail } from './dashboard-page.js'
 import { useScenes } from './dashboard-scene.js'
 
@@ -186,6 +188,31 @@ test('a name is asked for where the server knows none, and remembered', async ()
     ['release', { by: 'ada' }],
     ['release', { by: 'ada' }],
   ])
+})
+
+test('until a day has been read, the chart and the sparklines are empty, and say so', async () => {
+  const figures = figuresOf(SCENES.incident as NonNullable<(typeof SCENES)[string]>)
+  const reads: (() => void)[] = []
+  const isRead = new Promise<void>((resolve) => reads.push(resolve))
+  const late =
+    <Args extends unknown[], Result>(read: (...args: Args) => Promise<Result>) =>
+    (...args: Args) =>
+      isRead.then(() => read(...args))
+  const slow = { ...figures, history: late(figures.history), histories: late(figures.histories) }
+  const { page } = await open(slow)
+  const spark = page.locator('.row[data-limiter="login"] .sparkline')
+  await spark.locator('.line[d^="M"]').waitFor({ state: 'attached' })
+  await page.getByRole('link', { name: '24 h' }).click()
+  await spark.locator('.line[d=""]').waitFor({ state: 'attached' })
+  await page.getByRole('link', { name: 'login', exact: true }).first().click()
+  const view = detail(page, 'login')
+  await view.getByRole('link', { name: '15 min' }).click()
+  await view.locator('.traffic path.line').waitFor()
+  await view.getByRole('link', { name: '24 h' }).click()
+  await view.getByText('Reading…').waitFor()
+  expect(await view.locator('.traffic path').count()).toBe(0)
+  for (const read of reads) read()
+  await view.locator('.traffic path.line').waitFor()
 })
 
 test('a day is compared with the day before, and read step by step by the keyboard', async () => {

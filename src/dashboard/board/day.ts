@@ -4,7 +4,7 @@ import type { LimiterHistory, Series } from '../figures/shown.js'
 import type { Group } from '../shared/group.js'
 import { STEP_MS } from '../shared/steps.js'
 import type { Figures, MergedLimiter } from './figures.js'
-import { outageIntervals } from './outages.js'
+import { outageAdder, outageIntervals } from './outages.js'
 import { DAY_STEPS, daySeries } from './series.js'
 
 const DAY_MS = DAY_STEPS * STEP_MS
@@ -34,12 +34,14 @@ export async function readHistory(
 /** Reads the last 24 hours of all limiters. */
 export async function readHistories(
   groups: readonly Group[],
-  { limiters }: Figures,
+  { limiters, events }: Figures,
   nowMs: number,
 ): Promise<ReadonlyMap<string, Series>> {
+  const withOutages = outageAdder(events, nowMs)
   const read = async ({ report }: MergedLimiter) => {
     const steps = (await historyOf(groups, report.name)?.steps()) ?? []
-    return [report.name, daySeries(steps, report, nowMs) ?? emptyDay(nowMs)] as const
+    const series = daySeries(steps, report, nowMs) ?? emptyDay(nowMs)
+    return [report.name, withOutages(series, report.store)] as const
   }
   return new Map(await Promise.all(limiters.map(read)))
 }

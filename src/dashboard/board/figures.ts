@@ -14,7 +14,7 @@ import { thisProcess } from '../shared/this-process.js'
 import { detailOf } from './detail.js'
 import { findingFiguresOf } from './finding-figures-of.js'
 import { latestChanges } from './latest-changes.js'
-import { type Reported, shownOutages } from './outages.js'
+import { outageAdder, type Reported, shownOutages } from './outages.js'
 import { shownProcesses } from './processes.js'
 import { liveSeries } from './series.js'
 
@@ -87,6 +87,11 @@ export function figuresOf(
     }
   }
 
+  const events = eventsOf(groups)
+  const withOutages = outageAdder(events, nowMs)
+  const seriesOf = ({ report, reachedSlot }: MergedLimiter) =>
+    [report.name, withOutages(liveSeries(report, reachedSlot), report.store)] as const
+
   let rows: readonly OverviewRow[] | undefined
   let series: ReadonlyMap<string, Series> | undefined
   const details = new Map<string, LimiterDetail>()
@@ -98,10 +103,7 @@ export function figuresOf(
     processes,
     events,
     rows: () => (rows ??= limiters.map(rowOf)),
-    series: () =>
-      (series ??= new Map(
-        limiters.map(({ report, reachedSlot }) => [report.name, liveSeries(report, reachedSlot)] as const),
-      )),
+    series: () => (series ??= new Map(limiters.map(seriesOf))),
     detail(name) {
       const found = limiters.find(({ report }) => report.name === name)
       if (found === undefined) return undefined

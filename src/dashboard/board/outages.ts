@@ -1,7 +1,7 @@
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
 import type { LimiterReport } from '../figures/report.js'
-import type { ShownOutage } from '../figures/shown.js'
+import type { OutageInterval, Series, ShownOutage } from '../figures/shown.js'
 import { serverNameOf } from './server-name.js'
 
 /** A limiter, with what all processes report of it. */
@@ -50,12 +50,6 @@ function effectOf({ inspection, limiter }: LimiterWatch): string {
   return `each process counts on its own, and grants ${share}`
 }
 
-/** A time when a store was unavailable. */
-export interface OutageInterval {
-  readonly fromMs: number
-  readonly toMs: number
-}
-
 /**
  * Returns when a store was unavailable, by the events of its circuit breakers. An outage that lasts ends now. One
  * whose end no process has logged ends with the next event, which the store has taken.
@@ -85,6 +79,21 @@ export function outageIntervals(
   }
   if (running !== undefined) intervals.push({ fromMs: running.sinceMs, toMs: nowMs })
   return joinIntervals(intervals)
+}
+
+/** Returns what adds the outages that are over to the series of limiters. Those of a store are read once for all. */
+export function outageAdder(
+  events: readonly LoggedEvent[],
+  nowMs: number,
+): (series: Series, store: LimiterReport['store']) => Series {
+  const known = new Map<string, readonly OutageInterval[]>()
+  return (series, { name, outage }) => {
+    const key = `${name} ${outage?.sinceMs}`
+    const all = known.get(key) ?? outageIntervals(events, name, outage, nowMs)
+    known.set(key, all)
+    const outages = all.filter(({ toMs }) => toMs > series.fromMs && (outage === undefined || toMs < nowMs))
+    return outages.length === 0 ? series : { ...series, outages }
+  }
 }
 
 function joinIntervals(intervals: readonly OutageInterval[]): readonly OutageInterval[] {

@@ -7,6 +7,8 @@ import { SLOTS_PER_STEP, STEP_MS, type StepCounts, stepsOf } from '../shared/ste
 const MAX_LATE_SLOTS = 2
 /** The steps of 24 hours. */
 export const DAY_STEPS = 288
+/** A page reads the day before every five minutes, and compares it with the minutes that follow also. */
+const MORE_STEPS = 3
 
 /** Returns the whole steps of the last 15 minutes, as far as all living processes have reported them. */
 export function liveSeries({ traffic, sinceMs }: LimiterReport, reachedSlot: number): Series {
@@ -22,7 +24,7 @@ export function liveSeries({ traffic, sinceMs }: LimiterReport, reachedSlot: num
 
 /**
  * Returns the whole steps of a day: what the history has, and for the last steps, which some processes may not have
- * added yet, what is live. Ends `daysAgo` days ago. `undefined` if nothing is known.
+ * added yet, what is live. Ends `daysAgo` days ago, or 15 minutes later. `undefined` if nothing is known.
  */
 export function daySeries(
   steps: readonly StepCounts[],
@@ -35,8 +37,9 @@ export function daySeries(
   const known = new Map(steps.map((each) => [each.step, each]))
   for (const each of daysAgo === 0 ? liveSteps(live) : [])
     known.set(each.step, larger(known.get(each.step), each))
-  const days = Array.from({ length: DAY_STEPS }, (_, i) => known.get(fromStep + i))
-  if (days.every((each) => each === undefined)) return undefined
+  const length = DAY_STEPS + (daysAgo === 0 ? 0 : MORE_STEPS)
+  const days = Array.from({ length }, (_, i) => known.get(fromStep + i))
+  if (days.slice(0, DAY_STEPS).every((each) => each === undefined)) return undefined
   return {
     stepMs: STEP_MS,
     fromMs: fromStep * STEP_MS,

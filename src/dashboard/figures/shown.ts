@@ -62,6 +62,14 @@ export interface Series {
   readonly fromMs: number
   readonly allowed: readonly (number | null)[]
   readonly denied: readonly (number | null)[]
+  /** When the store was unavailable, without an outage that lasts; absent if it never was. */
+  readonly outages?: readonly OutageInterval[]
+}
+
+/** A time when a store was unavailable. */
+export interface OutageInterval {
+  readonly fromMs: number
+  readonly toMs: number
 }
 
 /** A store that is unavailable, or some of whose servers are. */
@@ -168,7 +176,7 @@ export interface LimiterHistory {
   /** The 24 hours before; absent if nothing is known of them. */
   readonly yesterday?: Series
   /** When its store was unavailable; an outage that lasts ends now. */
-  readonly outages: readonly { readonly fromMs: number; readonly toMs: number }[]
+  readonly outages: readonly OutageInterval[]
   readonly marks: readonly LoggedEvent[]
 }
 

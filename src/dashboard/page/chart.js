@@ -5,7 +5,8 @@ import { largestOf, ratesOf } from './series.js'
 
 /**
  * Creates the chart of a limiter. `show` gets `{ series, yesterday, outages, marks }`: the dashed line of yesterday,
- * the shaded times without the store, and the marked events. Arrow keys and the pointer choose a step to read.
+ * the shaded times without the store, and the marked events. It gets `undefined` until the series has been read.
+ * Arrow keys and the pointer choose a step to read.
  */
 export function trafficChart(label) {
   const readout = el('p', { class: 'readout' })
@@ -19,7 +20,8 @@ export function trafficChart(label) {
 
   function draw() {
     const width = holder.clientWidth
-    if (shown === undefined || width === 0) return
+    if (shown === undefined) return empty()
+    if (width === 0) return
     scale = scaleOf(shown, width)
     setAttribute(drawing, 'width', String(width))
     setAttribute(drawing, 'viewBox', `0 0 ${width} ${HEIGHT}`)
@@ -31,6 +33,14 @@ export function trafficChart(label) {
       cursor,
     )
     read()
+  }
+
+  /** What was drawn before may be of another range. */
+  function empty() {
+    scale = undefined
+    drawing.replaceChildren()
+    setText(readout, 'Reading…')
+    setAttribute(holder, 'aria-valuetext', 'Reading…')
   }
 
   function read() {

@@ -32,6 +32,7 @@ export function overviewRow(name, context) {
   )
   denied.cell.classList.add('is-denied')
   let drawn
+  let drawnOutageMs
   let row
 
   function show(next) {
@@ -50,8 +51,10 @@ export function overviewRow(name, context) {
 
   /** Shows what is not in the row of a frame: the traffic, and what depends on the route and the time. */
   element.showMore = (series, route, { atMs, outages, session }, hasHeadline) => {
-    if (series !== drawn) spark.show(series)
+    const outage = outages.find(({ effects }) => effects.some(({ limiter }) => limiter === name))
+    if (series !== drawn || outage?.sinceMs !== drawnOutageMs) spark.show(series, outage?.sinceMs)
     drawn = series
+    drawnOutageMs = outage?.sinceMs
     setAttribute(link, 'href', addressOf({ view: 'limiter', name, range: route.range }))
     setAttribute(link, 'aria-current', route.view === 'limiter' && route.name === name ? 'page' : undefined)
     const isHeadline = hasHeadline && route.view !== 'limiter' // beside a limiter, there are no headlines

@@ -12,7 +12,8 @@ export function extended(series, news) {
   }
   const allowed = join(series.allowed, news.allowed)
   const dropped = at + news.allowed.length - allowed.length
-  return { stepMs, fromMs: fromMs + dropped * stepMs, allowed, denied: join(series.denied, news.denied) }
+  const denied = join(series.denied, news.denied)
+  return { ...news, fromMs: fromMs + dropped * stepMs, allowed, denied }
 }
 
 /** Returns the steps of a day before, as if they were of today: from `fromMs` on, as many as there are. */

@@ -28,12 +28,13 @@ export class SeriesChanges {
   since(tick: number): Series | undefined {
     const first = this.#changedAt.findIndex((changedAt) => changedAt > tick)
     if (first < 0 || this.#series === undefined) return undefined
-    const { stepMs, fromMs, allowed, denied } = this.#series
+    const { stepMs, fromMs, allowed, denied, outages } = this.#series
     return {
       stepMs,
       fromMs: fromMs + first * stepMs,
       allowed: allowed.slice(first),
       denied: denied.slice(first),
+      ...(outages && { outages }),
     }
   }
 }

@@ -60,7 +60,7 @@ export function figuresOf(make: (nowMs: number) => Scene, now: () => number = Da
       new Map(scene.limiters.map((each) => [each.name, stepsOf(each, isLive ? nowMs : startedMs)] as const)),
     outages: () => scene.outages,
     processes: () => scene.processes,
-    events: () => recorded,
+    events: () => [...recorded],
     problems: () => scene.problems ?? [],
     detail: (name) => detailOf(find(name), wave()),
     async history(name) {

@@ -1,6 +1,6 @@
 import { createLimiter, fixedWindow, type LimiterOptions, type Store } from 'headgate'
 import { customStore, StoreError } from 'headgate/store'
-import { outageIntervals, shownOutages } from '../../../../src/dashboard/board/outages.js'
+import { outageAdder, outageIntervals, shownOutages } from '../../../../src/dashboard/board/outages.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import type { LoggedEvent } from '../../../../src/dashboard/figures/logged-event.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
@@ -102,4 +102,21 @@ test('an outage whose end no process has seen ends with the next event that the 
   expect(outageIntervals([breaker(10, 'open'), next], 'redis', undefined, 100)).toEqual([
     { fromMs: 10, toMs: 40 },
   ])
+})
+
+test('a series has the outages of its store that are over, and not yet too old', () => {
+  const events = [
+    breaker(10, 'open'),
+    breaker(20, 'closed'),
+    breaker(50, 'open'),
+    breaker(60, 'closed'),
+    breaker(90, 'open'),
+  ]
+  const withOutages = outageAdder(events, 100)
+  const series = { stepMs: 10, fromMs: 30, allowed: [1], denied: [0] }
+  const store = (name: string) => ({ name, state: 'closed' as const, calls: 0, failures: 0, latency: [] })
+  const running = { sinceMs: 90, allowed: 0, denied: 0, local: 0, byStore: 0, processes: 1, servers: [] }
+  const outages = [{ fromMs: 50, toMs: 60 }]
+  expect(withOutages(series, { ...store('redis'), outage: running })).toEqual({ ...series, outages })
+  expect(withOutages(series, store('sql'))).toBe(series)
 })

@@ -51,6 +51,13 @@ describe('the series of a day', () => {
     ])
   })
 
+  test('of yesterday goes on for 15 minutes, so that the last minutes can be compared with it', () => {
+    const known = Array.from({ length: 8 }, (_, i) => step(-292 + i, 1 + i))
+    const series = daySeries(known, idle, START_MS, 1)
+    expect(series?.allowed.slice(-8)).toEqual([null, 1, 2, 3, 4, 5, 6, 7])
+    expect(daySeries([step(-288, 1)], idle, START_MS, 1)).toBeUndefined()
+  })
+
   test('of yesterday is 24 hours earlier, and absent if nothing is known', () => {
     expect(daySeries([step(-1, 1)], idle, START_MS, 1)).toBeUndefined()
     const series = daySeries([step(-1, 1), step(-300, 4)], idle, START_MS, 1)
