@@ -1,6 +1,6 @@
 import { type DistinctSample, mergeSamples } from '../../util/distinct-sample.js'
 import { LISTED_NETWORKS, NETWORK_ADDRESSES } from '../figures/denials.js'
-import { CLIENT_ADDRESSES } from '../figures/denied-clients.js'
+import { CLIENT_ADDRESSES } from '../figures/denied-client.js'
 import type { DenialFigures, DeniedRow, LimiterReport, TrafficReport } from '../figures/report.js'
 import { countText } from './count-text.js'
 import { LINES } from './report-lines.js'

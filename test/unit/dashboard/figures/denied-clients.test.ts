@@ -1,4 +1,5 @@
-import { DeniedClients, DeniedPool } from '../../../../src/dashboard/figures/denied-clients.js'
+import { DeniedClients } from '../../../../src/dashboard/figures/denied-clients.js'
+import { DeniedPool } from '../../../../src/dashboard/figures/denied-pool.js'
 import { nameHash } from '../../../../src/util/distinct-names.js'
 import { distinctIn } from '../../../../src/util/distinct-sample.js'
 
