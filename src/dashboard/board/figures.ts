@@ -60,7 +60,6 @@ export function figuresOf(
   const members = groups.flatMap((group) => group.members())
   const own = limiters.map(({ own }) => own)
   const processes = shownProcesses(thisProcess(), own, members, nowMs)
-
   const events = eventsOf(groups)
   const changes = latestChanges(events, nowMs)
 
@@ -87,7 +86,6 @@ export function figuresOf(
     }
   }
 
-  const events = eventsOf(groups)
   const withOutages = outageAdder(events, nowMs)
   const seriesOf = ({ report, reachedSlot }: MergedLimiter) =>
     [report.name, withOutages(liveSeries(report, reachedSlot), report.store)] as const

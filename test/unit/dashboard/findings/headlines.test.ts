@@ -1,5 +1,6 @@
-import type { OverviewRow, ShownOutage } from '../../../../src/dashboard/figures/shown.js'
+import type { OverviewRow, ShownOutage, ShownProcess } from '../../../../src/dashboard/figures/shown.js'
 import { headlinesOf } from '../../../../src/dashboard/findings/headlines.js'
+import { type Life, replacedIds } from '../../../../src/dashboard/shared/replaced.js'
 import { SINCE, SINCE_MS } from './figures.js'
 import { PROCESS_SENTENCES, shownProcess } from './sentences.js'
 
@@ -46,8 +47,14 @@ test('a store that many limiters share has one headline', () => {
   ])
 })
 
+/** Marks those that another has replaced, as the page's figures do. */
+function withReplaced(processes: readonly ShownProcess[]): readonly ShownProcess[] {
+  const replaced = replacedIds(processes as readonly (ShownProcess & Life)[])
+  return processes.map((process) => (replaced.has(process.id) ? { ...process, state: 'replaced' } : process))
+}
+
 test.each(PROCESS_SENTENCES)('processes: %s', (_, processes, sentence) => {
-  expect(sentences([], [], processes)).toEqual(sentence === undefined ? [] : [sentence])
+  expect(sentences([], [], withReplaced(processes))).toEqual(sentence === undefined ? [] : [sentence])
 })
 
 test('an outage precedes an attack, and an attack a process that is gone', () => {
