@@ -4,9 +4,9 @@
 // itself, because tsdown, which wraps it, needs Node.js 22.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, extname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { transformSync } from 'esbuild'
+import { buildSync } from 'esbuild'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
@@ -84,22 +84,23 @@ async function buildCode() {
   }
 }
 
-/** Writes the module that holds the page of the dashboard, with its scripts and styles minified one by one. */
+/** Writes the module that holds the page of the dashboard: its scripts in one file, and its styles minified. */
 function buildPage() {
   const folder = 'src/dashboard/page'
-  const sources = readdirSync(folder).map((name) => {
-    const encoding = name.endsWith('.woff2') ? 'base64' : 'utf8'
-    return [name, [encoding, minified(name, readFileSync(join(folder, name), encoding))]]
+  const sources = readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    if (name.endsWith('.woff2')) return [[name, ['base64', readFileSync(path, 'base64')]]]
+    if (name.endsWith('.js') && name !== 'main.js') return []
+    return [[name, ['utf8', /\.(js|css)$/.test(name) ? minified(path) : readFileSync(path, 'utf8')]]]
   })
   const text = JSON.stringify(Object.fromEntries(sources), undefined, 1)
   writeFileSync(join(dist, 'page.cjs'), `exports.readPageSource = () => (${text})\n`)
 }
 
-function minified(name, text) {
-  const loader = extname(name).slice(1)
-  return ['js', 'css'].includes(loader)
-    ? transformSync(text, { loader, minify: true, target: 'es2023' }).code
-    : text
+/** Returns a script with all that it imports, or a style sheet. */
+function minified(path) {
+  const options = { format: 'esm', minify: true, target: 'es2023', external: ['*.woff2'], write: false }
+  return buildSync({ ...options, entryPoints: [path], bundle: true }).outputFiles[0].text
 }
 
 async function buildTypes() {
