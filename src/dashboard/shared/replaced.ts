@@ -1,7 +1,9 @@
 /** A successor may start so long before the process whose place it takes ends: a deploy starts new ones first. */
 const OVERLAP_MS = 300_000
-/** A process that ended earlier after its start has crashed, and stays missing even if it is restarted. */
-const LIVED_MS = 300_000
+/** A process may be seen last so long after its end: reports are read every two seconds. */
+const SEEN_LATE_MS = 3000
+/** A process that ended so soon after its start may crash after each start. */
+const BRIEF_MS = 300_000
 
 /** What is known of the life of a process. */
 export interface Life {
@@ -14,23 +16,29 @@ export interface Life {
 /**
  * Returns the ids of those that are gone, but whose place another process has taken, as after a deploy or a restart.
  * Each takes one place, on any host. One that starts within five minutes after another is no successor of it, unless
- * the other had ended by then: many processes of a fleet start together.
+ * the other had ended by then: many processes of a fleet start together. One that ends soon after its start stays
+ * missing if it took the place of one that did the same: it crashes after each start.
  */
 export function replacedIds(lives: readonly Life[]): ReadonlySet<string> {
   const ended = lives.filter(({ state }) => state !== 'alive').sort((a, b) => placeFreeMs(a) - placeFreeMs(b))
   const successors = [...lives].sort((a, b) => a.startedAtMs - b.startedAtMs)
   const replaced = new Set<string>()
+  const afterCrash = new Set<string>()
   let next = 0
-  for (const { startedAtMs } of successors) {
+  for (const { id, startedAtMs } of successors) {
     const life = ended[next]
     if (life === undefined || startedAtMs < placeFreeMs(life)) continue
     next++
-    if (life.state === 'gone' && life.lastSeenMs - life.startedAtMs >= LIVED_MS) replaced.add(life.id)
+    if (life.state !== 'gone') continue
+    const isBrief = life.lastSeenMs - life.startedAtMs < BRIEF_MS
+    if (isBrief) afterCrash.add(id)
+    if (!isBrief || !afterCrash.has(life.id)) replaced.add(life.id)
   }
   return replaced
 }
 
 /** Returns from when on a process that starts may be a successor. */
 function placeFreeMs({ startedAtMs, lastSeenMs }: Life): number {
-  return Math.max(lastSeenMs - OVERLAP_MS, Math.min(lastSeenMs, startedAtMs + OVERLAP_MS))
+  const endedMs = lastSeenMs - SEEN_LATE_MS
+  return Math.max(startedAtMs + 1, endedMs - OVERLAP_MS, Math.min(endedMs, startedAtMs + OVERLAP_MS))
 }

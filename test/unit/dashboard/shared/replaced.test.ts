@@ -36,10 +36,25 @@ test.each<[string, readonly Life[], string[]]>([
     [life('a', 'gone', 0, 1), life('b', 'alive', 0.5, 9)],
     [],
   ],
-  ['killed soon after its start, and restarted', [life('a', 'gone', 0, 1), life('b', 'alive', 1, 9)], []],
+  ['killed soon after its start, and restarted', [life('a', 'gone', 0, 1), life('b', 'alive', 1, 9)], ['a']],
   [
     'killed as another is closed, and one starts',
     [life('a', 'gone', -60, 0), life('b', 'closed', -60, 0), life('c', 'alive', 1, 9)],
+    ['a'],
+  ],
+  [
+    'killed a second after its start, when others have just started',
+    [life('a', 'gone', 0, 0.02), life('b', 'alive', -0.02, 9)],
+    [],
+  ],
+  [
+    'seen last two seconds after its end, and restarted in between',
+    [life('a', 'gone', -60, 0), life('b', 'alive', -0.03, 9)],
+    ['a'],
+  ],
+  [
+    'seen last two seconds after its end, soon after its start, and restarted in between',
+    [life('a', 'gone', -2, 0), life('b', 'alive', -0.03, 9)],
     ['a'],
   ],
   ['closed, not gone', [life('a', 'closed', -60, 0), life('b', 'alive', 0, 10)], []],
@@ -47,7 +62,10 @@ test.each<[string, readonly Life[], string[]]>([
   expect(ids(lives)).toEqual(expected)
 })
 
-test('one that crashes after each start stays missing, and the one whose place it took does not', () => {
+test('one that crashes after each start stays missing, but not the first of them and the one before', () => {
   const crashes = Array.from({ length: 9 }, (_, i) => life(`crash${i}`, 'gone', i, i + 0.5))
-  expect(ids([life('old', 'gone', -60, 0), ...crashes, life('now', 'alive', 9, 9.2)])).toEqual(['old'])
+  expect(ids([life('old', 'gone', -60, 0), ...crashes, life('now', 'alive', 9, 9.2)])).toEqual([
+    'crash0',
+    'old',
+  ])
 })
