@@ -21,6 +21,7 @@ export class SeriesChanges {
       const isSame = before?.allowed[i + shift] === allowed && before.denied[i + shift] === series.denied[i]
       return (isSame ? ticks[i + shift] : undefined) ?? tick
     })
+    if (outagesOf(series) !== outagesOf(before)) this.#changedAt[this.#changedAt.length - 1] = tick
     this.#series = series
   }
 
@@ -37,4 +38,9 @@ export class SeriesChanges {
       ...(outages && { outages }),
     }
   }
+}
+
+/** Outages are sent with any step: a changed one is sent with the last. */
+function outagesOf(series: Series | undefined): string {
+  return JSON.stringify(series?.outages ?? [])
 }
