@@ -6,6 +6,8 @@ import { clientText, counted, FEW_CLIENTS, limitText, listText } from './words.j
 
 /** The share of all denials that the few clients must have that are named. */
 const MOST = 0.8
+/** If this share of all requests is denied, to many clients, users notice: a limit may be wrong. */
+const SEVERE_SHARE = 0.2
 
 /** A few clients that are at their limit: their plan is too small, or one of them sends in a loop. */
 export function fewDenied(figures: FindingFigures): Finding | undefined {
@@ -28,7 +30,13 @@ export function manyDenied(figures: FindingFigures): Finding | undefined {
   const verb =
     mode === 'report' ? `${are} over ${deniedClients === 1 ? 'its' : 'their'} limit` : `${are} denied`
   const whom = `${counted(deniedClients, 'client')}${placesOf(figures)}`
-  return findingOn(figures, 'many-denied', clients, `${whom} ${verb}`)
+  const finding = findingOn(figures, 'many-denied', clients, `${whom} ${verb}`)
+  return isSevere(figures) ? { ...finding, level: 'critical' } : finding
+}
+
+function isSevere({ mode, deniedClients, allowedPerSecond, deniedPerSecond }: FindingFigures): boolean {
+  const share = deniedPerSecond / Math.max(allowedPerSecond + deniedPerSecond, Number.MIN_VALUE)
+  return mode !== 'report' && deniedClients > FEW_CLIENTS && share >= SEVERE_SHARE
 }
 
 /** Returns in how many networks many clients are, or from where they send, such as accounts under a botnet's attack. */

@@ -161,7 +161,7 @@ export const SENTENCES: readonly Row[] = [
       addresses: 212,
       networkCount: 212,
     }),
-    'warning many-denied',
+    'critical many-denied',
     `400 clients from 212 addresses in 212 networks have been denied since ${SINCE}: 17 denials a second, 63 % of all requests, all on POST /login`,
   ],
   [
@@ -279,7 +279,7 @@ export const SENTENCES: readonly Row[] = [
   [
     'many clients of as many networks',
     figures(many(40, 90)),
-    'warning many-denied',
+    'critical many-denied',
     `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /`,
   ],
   [
@@ -291,7 +291,7 @@ export const SENTENCES: readonly Row[] = [
   [
     'a limit that an operator lowered by mistake ten minutes before',
     figures(many(40, 90), { change: { atMs: CHANGED_MS, text: 'set api to 6 per 1m', by: 'ada' } }),
-    'warning many-denied',
+    'critical many-denied',
     `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67 % of all requests, all on GET /; ada set api to 6 per 1m at {${CHANGED_MS}}`,
   ],
   [
@@ -300,7 +300,7 @@ export const SENTENCES: readonly Row[] = [
       networks: [{ network: '203.0.113.0/24', denied: 5274, addresses: 252 }],
       change: { atMs: SINCE_MS - 4000, text: 'set api to 6 per 1m', by: 'ada' },
     }),
-    'warning many-denied',
+    'critical many-denied',
     `40 clients from 251 addresses in 40 networks have been denied since ${SINCE}: 29 denials a second, 75 % of all requests, all on GET /; ada set api to 6 per 1m at {${SINCE_MS - 4000}}`,
   ],
   [
