@@ -68,7 +68,7 @@ test('a network is exempted and released like a client, and an override may have
   await bar.getByRole('button', { name: 'Exempt…' }).click()
   await page.locator('select[name=duration]').selectOption('no end')
   await confirm(page, 'Exempt with no end')
-  await page.getByText('Exempted 198.51.100.0/24 in search, with no end.').waitFor()
+  await page.getByText('Exempted 198.51.100.0/24 in search with no end.').waitFor()
   await bar.getByRole('button', { name: 'Release…' }).click()
   await confirm(page, 'Release')
   const targets = [{ network: '198.51.100.0/24' }]

@@ -1,3 +1,5 @@
+import type { Page } from 'playwright-core'
+import { until } from '../support/servers/wait.js'
 import { scrape, useStage } from './dashboard-operator.js'
 import { findings, takePicture } from './dashboard-page.js'
 
@@ -22,6 +24,8 @@ test('a network is blocked in two clicks, listed with who did it and why, and un
     .getByRole('status')
     .getByText(/^Blocked 203\.0\.113\.0\/24 in api until \d\d:\d\d\./)
     .waitFor()
+  await headline.getByText(/^ines blocked 203\.0\.113\.0\/24 until \d\d:\d\d/).waitFor()
+  expect(await headline.getByRole('button').allTextContents()).toEqual(['Undo'])
   expect(await stage.send('api', '203.0.113.99')).toBe(false)
   expect(await stage.send('api', '203.0.114.99')).toBe(true)
   await page.getByRole('status').getByRole('link', { name: 'In force' }).click()
@@ -74,3 +78,32 @@ test('whoever may only see has all of it to read, and nothing to press', async (
   expect((await fetch(`${stage.url}override`, { method: 'POST', headers, body })).status).toBe(403)
   expect(troubles).toEqual([])
 })
+
+test('a limit that was lowered by mistake is undone at the headline in two clicks, and open forms follow', async () => {
+  const stage = await setStage()
+  const { page: form } = await stage.open('#/limiter/api/edit')
+  const limit = form.locator('input[name="limits.api.limit"]')
+  await form.getByLabel('Reason').fill('typed before')
+  await stage.settings.change('api', { limits: { api: { limit: 2 } } }, { by: 'grace', reason: 'the night' })
+  await until('the form shows the change', async () => (await limit.inputValue()) === '2')
+  await scrape(stage)
+  const { page, troubles } = await stage.open('')
+  const headline = page.locator('[data-headline]').first()
+  await headline.getByText('grace set api to 2').first().waitFor()
+  await headline.getByRole('button', { name: 'Undo what grace did' }).click()
+  await confirmed(page, 'Undo what grace did in api')
+  await page.getByRole('status').getByText('Undone: grace set api to 2 in api.').waitFor()
+  await headline.getByText('ines reset api to the limit in the code, to undo a change').waitFor()
+  await until('the form is as before', async () => (await limit.inputValue()) === '')
+  expect(await form.getByLabel('Reason').inputValue()).toBe('typed before')
+  expect(await form.locator('.changes li').first().textContent()).toContain('(undid a change)')
+  await limit.fill('7')
+  await stage.settings.change('api', { limits: { api: { limit: 9 } } }, { by: 'grace', reason: 'the day' })
+  await form.locator('.changes').getByText('the day').waitFor()
+  expect(await limit.inputValue()).toBe('7') // what was typed stays
+  expect(troubles).toEqual([])
+})
+
+async function confirmed(page: Page, name: string): Promise<void> {
+  await page.getByRole('dialog', { name }).getByRole('button', { name: 'Undo' }).click()
+}

@@ -32,7 +32,7 @@ const SEEN_MS = 600
  * Opens the dialog in which an operator changes what applies to clients or networks of a limiter. `row` is the
  * limiter's row. `onDone` gets what was done.
  */
-export function changeDialog({ actions, row, effect, targets, who, durationMs, reason = '', onDone }) {
+export function changeDialog({ actions, row, effect, targets, who, durationMs, note, reason = '', onDone }) {
   const { name: limiter, hasSettings, longestBlockMs } = row
   const { verb, done, says } = WORDS[effect]
   const lengths = effect === 'release' ? [] : lengthsIn(row)
@@ -60,7 +60,7 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, r
     onDone,
     content: [
       targets.length > 1 && targetList(targets),
-      el('p', { class: 'quiet' }, effect === 'block' && !hasSettings ? BANNED : says),
+      el('p', { class: 'quiet' }, effect === 'block' && !hasSettings ? BANNED : says, note && ` ${note}`),
       effect === 'raise' && numbers,
       lengths.length > 0 && el('label', {}, 'For', length),
       preview.element,
@@ -131,12 +131,22 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, r
     }
     const body = { ...changeBody(), durationMs: lengths[length.selectedIndex][1], ...author }
     const { untilMs } = await post('override', body)
-    return `${done} ${who} in ${limiter}${untilMs === undefined ? ', with no end' : ` until ${moment(untilMs)}`}.`
+    const end = untilMs === undefined ? 'with no end' : `until ${moment(untilMs)}`
+    return `${done} ${who} in ${limiter} ${numbersText(body.limits)}${end}.`
   }
 }
 
 const UNKNOWN = 'Whom this would also hit is not known'
 const IN_REPORT = 'This limiter is in report mode, so nothing is denied.'
+
+/** Returns the new numbers, in words. */
+function numbersText(limits = {}) {
+  const entries = Object.entries(limits)
+  const texts = entries.map(
+    ([name, { limit }]) => `${entries.length > 1 ? `${name} ` : ''}to ${count(limit)}`,
+  )
+  return texts.length === 0 ? '' : `${texts.join(', ')} `
+}
 
 const isFilled = (numbers) => numbers.querySelector('input') !== null
 

@@ -70,6 +70,8 @@ export function editView(limiter, { actions, onDone }) {
   let read
   let id = randomId()
   let canChange = false
+  /** The last event that said that the settings have changed. */
+  let seenEvent
 
   /** Reads the settings. What was typed stays if `keeps` is set. */
   async function load(keeps = false) {
@@ -146,8 +148,26 @@ export function editView(limiter, { actions, onDone }) {
     ending.hidden = !canChange || filled === undefined
   }
 
+  /** Shows what has changed since. What an operator has typed stays, and may conflict when it is saved. */
+  function follow(events) {
+    const { id: last = '' } = events.findLast(isOfSettings) ?? {}
+    if (seenEvent !== undefined && last !== seenEvent) void load(isEdited())
+    seenEvent = last
+  }
+
+  const isOfSettings = (event) => event.kind === 'settings' && event.limiter === limiter
+
+  function isEdited() {
+    try {
+      return filled !== undefined && editedParts(filled, read()).length > 0
+    } catch {
+      return true // what was typed cannot be read yet
+    }
+  }
+
   function show(model) {
     overrides.show(model)
+    if (model.isKnown) follow(model.events)
     adding.show(model.rows.get(limiter), model.session.canChange)
     const remembered = actions.rememberedName()
     naming.hidden = remembered === undefined

@@ -48,6 +48,7 @@ function blockAccounts(identities) {
     targets: identities.map((identity) => ({ storedIdentity: identity })),
     durationMs: HOUR_MS,
     text: `Block ${who} for 1 hour`,
+    note: identities.length === 1 ? 'Its owner is also denied.' : 'Their owners are also denied.',
   }
 }
 

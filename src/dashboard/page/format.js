@@ -46,6 +46,14 @@ export function age(ms) {
   return `${Math.max(0, Math.floor(ms / size))} ${unit}`
 }
 
+/** What began so little ago has just begun. */
+const JUST_MS = 5000
+
+/** Returns for how long something has lasted; nothing if it has just begun, or if that is not known. */
+export function sinceText(sinceMs, atMs) {
+  return sinceMs === undefined || atMs - sinceMs < JUST_MS ? '' : `for ${age(atMs - sinceMs)}`
+}
+
 /** Returns a time on the clock of the reader. */
 export function clock(atMs) {
   return new Date(atMs).toLocaleTimeString('en-GB')

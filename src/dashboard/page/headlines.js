@@ -1,6 +1,7 @@
 import { actionBar } from './action-bar.js'
+import { changeLine, changeMade, isSettling } from './change-made.js'
 import { el, setAttribute, setChildren, setText } from './dom.js'
-import { age, count, withTimes } from './format.js'
+import { count, sinceText, withTimes } from './format.js'
 import { levelIcon } from './icons.js'
 import { keyedList } from './keyed-list.js'
 import { worstFirst } from './order.js'
@@ -32,10 +33,10 @@ export function headlineList(label, context = {}) {
 
   return {
     element,
-    show(headlines, { outages, atMs, rows, session }, isHeld = false) {
+    show(headlines, { outages, atMs, rows, session, events }, isHeld = false) {
       const entries = headlines.map((headline) => [
         keyOf(headline),
-        { headline, outages, atMs, row: rows.get(headline.limiter), session },
+        { headline, outages, atMs, row: rows.get(headline.limiter), session, events },
       ])
       const kept = isHeld ? entries.filter(([key, value]) => shown.has(key) || hasNoRow(value)) : entries
       showItems(kept, isHeld)
@@ -60,10 +61,12 @@ function headlineItem(key, context) {
   const since = el('span', { class: 'since' })
   const effects = el('ul', { class: 'effects' })
   const bar = actionBar(context)
-  const element = el('li', {}, level.drawing, el('p', {}, link, sentence, ' ', since), effects, bar.element)
+  const made = changeLine(context)
+  const words = el('p', {}, link, sentence, ' ', since)
+  const element = el('li', {}, level.drawing, words, effects, made.element, bar.element)
   element.headlineKey = key
 
-  function show({ headline: { limiter, finding }, outages, atMs, row, session }) {
+  function show({ headline: { limiter, finding }, outages, atMs, row, session, events }) {
     const { kind, sinceMs } = finding
     setAttribute(element, 'data-headline', kind)
     element.className = `headline is-${finding.level}`
@@ -73,10 +76,12 @@ function headlineItem(key, context) {
     setAttribute(link, 'href', addressOf(address))
     setText(link, limiter === undefined ? 'Processes' : limiter)
     setText(sentence, withTimes(finding.sentence))
-    setText(since, sinceMs === undefined ? '' : `for ${age(atMs - sinceMs)}`)
+    setText(since, sinceText(sinceMs, atMs))
     const outage = kind === 'store-outage' && outages.find((each) => each.sinceMs === sinceMs)
     const lines = outage ? effectsOf(outage) : []
-    bar.show(row, session)
+    const change = limiter === undefined ? undefined : changeMade(events, limiter, sinceMs)
+    made.show(change, session.canChange)
+    bar.show(isSettling(change, atMs) ? undefined : row, session)
     setChildren(effects, lines.join('\n'), () => lines.map((text) => el('li', {}, text)))
   }
 

@@ -1,7 +1,7 @@
 import { actionBar } from './action-bar.js'
 import { el, setAttribute, setText } from './dom.js'
 import { findingText, whereText } from './finding-text.js'
-import { age, percent, rate } from './format.js'
+import { percent, rate, sinceText } from './format.js'
 import { icon, levelIcon } from './icons.js'
 import { addressOf } from './route.js'
 import { sparkline } from './sparkline.js'
@@ -63,8 +63,7 @@ export function overviewRow(name, context) {
     const words = isHeadline ? whereText(row.finding) : findingText(row, outages)
     setText(sentence, words)
     setAttribute(sentence, 'title', words)
-    const { sinceMs } = row.finding
-    setText(since, sinceMs === undefined ? '' : `for ${age(atMs - sinceMs)}`)
+    setText(since, sinceText(row.finding.sinceMs, atMs))
   }
 
   return { element, show }

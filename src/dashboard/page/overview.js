@@ -1,5 +1,6 @@
+import { CHANGES } from './change-made.js'
 import { el, setAttribute, setChildren, setText } from './dom.js'
-import { rate } from './format.js'
+import { moment, rate, withTimes } from './format.js'
 import { headlineList, headlinesOf, MAX_HEADLINES } from './headlines.js'
 import { holdOf } from './hold.js'
 import { levelIcon } from './icons.js'
@@ -57,7 +58,8 @@ export function overview({ go, histories, actions, onDone }) {
     const wrong = headlinesOf(model)
     headlines.show(wrong.slice(0, MAX_HEADLINES), model, held)
     calm.hidden = wrong.length > 0 || !model.isKnown
-    setText(calm, rows.length === 1 ? 'The limiter is calm.' : `All ${rows.length} limiters are calm.`)
+    const all = rows.length === 1 ? 'The limiter is calm.' : `All ${rows.length} limiters are calm.`
+    setText(calm, all + lastText(model))
     setText(order, held ? 'Order kept while you read' : 'Worst first')
     const series = route.range === '24h' ? histories() : model.series
     const shown = worstFirst(filtered(rows, route))
@@ -74,6 +76,18 @@ export function overview({ go, histories, actions, onDone }) {
   }
 
   return { element, show, search: search.input }
+}
+
+/** How long what has happened is worth a word. */
+const RECENT_MS = 900_000
+
+/** Returns what happened last, if it was not long ago. */
+function lastText({ events, atMs }) {
+  const last = events.findLast(({ kind }) => kind !== 'process-seen')
+  if (last === undefined || atMs - last.atMs > RECENT_MS) return ''
+  const { kind, text, by, limiter } = last
+  const what = by !== undefined && CHANGES.includes(kind) ? `${by} ${text} in ${limiter}` : text
+  return ` Last, at ${moment(last.atMs)}: ${withTimes(what)}.`
 }
 
 function total(unit) {

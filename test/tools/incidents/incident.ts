@@ -26,8 +26,6 @@ export interface Incident {
   readonly saysNot?: RegExp
   /** The names of the buttons and links that an operator clicks, in order. */
   readonly clicks: readonly RegExp[]
-  /** How many clicks are aimed at, if the headline itself cannot end it. Default: 2. */
-  readonly mostClicks?: number
   /** Ends it elsewhere than on the page. */
   end?(stage: Stage): Promise<void>
   /** Returns whether it is solved, by a request of whom it was about, or by what the page says. */

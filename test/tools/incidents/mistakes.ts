@@ -27,7 +27,6 @@ export const limitLowered: Incident = {
   limiter: 'api',
   says: [/\d+ clients/, /have been denied/, /grace set api to 6 per 1m at \d\d:\d\d/],
   saysNot: /under attack/,
-  mostClicks: 3, // the history of the limit has the button that undoes the change
-  clicks: [/^Edit the limit/, /^Undo/, /^Undo/],
+  clicks: [/^Undo/, /^Undo/],
   isSolved: async ({ traffic }) => (await traffic.probe(browsing(0))) === 200,
 }

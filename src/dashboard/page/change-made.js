@@ -1,0 +1,62 @@
+import { confirmDialog } from './confirm-dialog.js'
+import { el, setText } from './dom.js'
+import { withTimes } from './format.js'
+import { post } from './server.js'
+
+/** Denials that begin so soon after a change may be its effect. */
+const BEFORE_MS = 120_000
+/** How long the figures may still be of the time before a change. */
+const SETTLING_MS = 15_000
+/** The kinds of events that say what an operator did to a limiter. */
+export const CHANGES = ['settings', 'block', 'release']
+
+/** Returns the last change that an operator has made to a limiter since shortly before a time. */
+export function changeMade(events, limiter, sinceMs) {
+  return events.findLast(
+    (event) =>
+      event.limiter === limiter &&
+      event.by !== undefined &&
+      event.atMs >= sinceMs - BEFORE_MS &&
+      CHANGES.includes(event.kind),
+  )
+}
+
+/** Returns whether figures may not yet show the effect of a change. */
+export const isSettling = (change, atMs) => change !== undefined && atMs - change.atMs < SETTLING_MS
+
+/** Creates the line below a headline that says what an operator has done about it, with undo. */
+export function changeLine({ actions, onDone }) {
+  const text = el('span', {})
+  const button = el('button', { type: 'button', class: 'undo', onclick: undo }, 'Undo')
+  const element = el('p', { class: 'change-made', hidden: true }, text, ' ', button)
+  let change
+
+  function undo() {
+    const { limiter, by, text: what, details } = change
+    confirmDialog({
+      title: `Undo what ${by} did in ${limiter}`,
+      verb: 'Undo',
+      reason: 'it was a mistake',
+      content: [el('p', { class: 'quiet' }, `${by} ${withTimes(what)}`)],
+      actions,
+      async run(author) {
+        await post('undo', { limiter, change: details.change, ...author })
+        return `Undone: ${by} ${withTimes(what)} in ${limiter}.`
+      },
+      onDone,
+    })
+  }
+
+  return {
+    element,
+    show(made, canChange) {
+      change = made
+      element.hidden = made === undefined
+      if (made === undefined) return
+      setText(text, `${made.by} ${withTimes(made.text)}`)
+      const { change: id, undoes } = made.details ?? {}
+      button.hidden = !canChange || id === undefined || undoes !== undefined
+      button.setAttribute('aria-label', `Undo what ${made.by} did`)
+    },
+  }
+}
