@@ -57,7 +57,14 @@ function glide(holder, before) {
   for (const child of holder.children) {
     const from = before.get(child)
     const by = from === undefined ? 0 : from - child.offsetTop
-    if (by !== 0 && Math.abs(by) < 2 * innerHeight)
-      child.animate([{ transform: `translateY(${by}px)` }, { transform: 'none' }], MOVE)
+    if (by === 0 || Math.abs(by) >= 2 * innerHeight) continue
+    const zIndex = by > 0 ? 1 : 0 // what rises, rises above the others
+    child.animate(
+      [
+        { transform: `translateY(${by}px)`, zIndex },
+        { transform: 'none', zIndex },
+      ],
+      MOVE,
+    )
   }
 }
