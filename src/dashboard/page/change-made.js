@@ -49,11 +49,12 @@ export function changeLine({ actions, onDone }) {
 
   return {
     element,
-    show(made, canChange) {
+    /** `sentence` is that of the headline, which may say it already. */
+    show(made, canChange, sentence) {
       change = made
       element.hidden = made === undefined
       if (made === undefined) return
-      setText(text, `${made.by} ${withTimes(made.text)}`)
+      setText(text, sentence.includes(made.text) ? '' : `${made.by} ${withTimes(made.text)}`)
       const { change: id, undoes } = made.details ?? {}
       button.hidden = !canChange || id === undefined || undoes !== undefined
       button.setAttribute('aria-label', `Undo what ${made.by} did`)

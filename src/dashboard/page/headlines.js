@@ -80,7 +80,7 @@ function headlineItem(key, context) {
     const outage = kind === 'store-outage' && outages.find((each) => each.sinceMs === sinceMs)
     const lines = outage ? effectsOf(outage) : []
     const change = limiter === undefined ? undefined : changeMade(events, limiter, sinceMs)
-    made.show(change, session.canChange)
+    made.show(change, session.canChange, finding.sentence)
     bar.show(isSettling(change, atMs) ? undefined : row, session)
     setChildren(effects, lines.join('\n'), () => lines.map((text) => el('li', {}, text)))
   }
