@@ -13,7 +13,7 @@ import { type MemcachedServer, startMemcached } from '../../support/servers/memc
 import { until } from '../../support/servers/wait.js'
 import { ROOT } from '../package/run.js'
 import { describeOperators } from './operators.js'
-import { bundleProgram, runSettings } from './run-settings.js'
+import { bundleProgram, runProgram, runSettings } from './run-settings.js'
 
 const WHY = ['--reason', 'a test', '--by', 'ada']
 
@@ -147,6 +147,19 @@ describe('on memcached, by a module', () => {
     expect((await run('show', 'api')).stdout).toContain('no process has published them yet')
     expect((await run('undo', 'api', change?.id ?? '', ...WHY)).code).toBe(0)
     expect(await settings.read('api')).toEqual({ limits: {}, overrides: [] })
+  })
+
+  test('every command that reads a store ends, although the client of the module stays connected', async () => {
+    const said = async (...args: readonly string[]) => {
+      const { code, stderr } = await runProgram(program, args, { MEMCACHED_URL: server.url })
+      return [code, stderr]
+    }
+    expect(await said('tune', storeModule.path, 'api')).toEqual([
+      1,
+      expect.stringContaining('no dashboard has counted clients of api'),
+    ])
+    expect(await said('tune', 'status', storeModule.path, 'api')).toEqual([0, ''])
+    expect(await said('events', storeModule.path)).toEqual([0, ''])
   })
 
   test('a module that does not exist, or exports no store, is named', async () => {
