@@ -86,9 +86,11 @@ export function figuresOf(
     }
   }
 
-  const withOutages = outageAdder(events, nowMs)
-  const seriesOf = ({ report, reachedSlot }: MergedLimiter) =>
-    [report.name, withOutages(liveSeries(report, reachedSlot), report.store)] as const
+  const adders = new Map(groups.map((group) => [group, outageAdder(group.log.events(), nowMs)]))
+  const seriesOf = ({ group, report, reachedSlot }: MergedLimiter) => {
+    const series = liveSeries(report, reachedSlot)
+    return [report.name, adders.get(group)?.(series, report.store) ?? series] as const
+  }
 
   let rows: readonly OverviewRow[] | undefined
   let series: ReadonlyMap<string, Series> | undefined

@@ -8,6 +8,7 @@ import {
   sharedSettings,
 } from 'headgate'
 import { type Board, boardOf } from '../../../../src/dashboard/board/board.js'
+import { figuresOf } from '../../../../src/dashboard/board/figures.js'
 import { watchAll } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { headlinesOf } from '../../../../src/dashboard/findings/headlines.js'
 import { Group } from '../../../../src/dashboard/shared/group.js'
@@ -281,4 +282,29 @@ test('another format of a process is said, and left out', async () => {
   await board.refresh()
   expect(board.problems()).toEqual(['other (pid 7) runs version 1.0.0, whose figures cannot be added up.'])
   expect(board.processes()).toHaveLength(2)
+})
+
+test('an outage of one store shades no limiter of another store of the same kind', async () => {
+  const groups = ['lost', 'other'].map((name, dashboard) => {
+    const { documents } = sharedDocuments()
+    const { watches } = watchesOf([name], sharedStore(documents))
+    const options = { store: 'redis', prefix: 'hg', documents, isShared: true, watches, dashboard }
+    return new Group(options, Date.now)
+  })
+  const [lost] = groups as [Group, Group]
+  for (const [i, state] of ['open', 'closed'].entries()) {
+    const atMs = START_MS - MINUTE_MS * (2 - i)
+    lost.log.add({ id: state, atMs, kind: 'breaker', text: state, details: { store: 'redis', state } })
+  }
+  for (const group of groups) await group.tick()
+  const figures = figuresOf(
+    groups,
+    groups.flatMap(({ options }) => options.watches),
+    Date.now(),
+  )
+  const shaded = Array.from(figures.series(), ([name, { outages = [] }]) => [name, outages.length])
+  expect(shaded).toEqual([
+    ['lost', 1],
+    ['other', 0],
+  ])
 })
