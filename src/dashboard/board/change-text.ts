@@ -5,7 +5,7 @@ import type {
   SettingsOverride,
 } from '../../limiter/settings-document.js'
 import { durationText } from '../../util/durations.js'
-import { listText, timeMark } from '../findings/words.js'
+import { listText, plainText, timeMark } from '../findings/words.js'
 
 /** The most different things that the text of a change names. */
 const MAX_NAMED = 5
@@ -74,7 +74,7 @@ function effectText({ before, after }: ChangedPart): string {
 }
 
 function targetText({ storedIdentity, identity, identityPrefix, network }: SettingsOverride): string {
-  if (identityPrefix !== undefined) return `${identityPrefix}…`
-  if (Array.isArray(identity)) return identity.join(' | ')
-  return String(network ?? storedIdentity ?? identity)
+  if (identityPrefix !== undefined) return plainText(`${identityPrefix}…`)
+  if (Array.isArray(identity)) return plainText(identity.join(' | '))
+  return plainText(String(network ?? storedIdentity ?? identity))
 }

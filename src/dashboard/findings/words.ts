@@ -34,6 +34,11 @@ export function timeMark(atMs: number): string {
   return `{${Math.round(atMs)}}`
 }
 
+/** Returns what a client chose in a form that never reads as a time of day. */
+export function plainText(text: string): string {
+  return text.replace(/\{(?=\d+\})/g, '{ ')
+}
+
 /** Returns what a denial is called: in report mode, nothing is denied. */
 export function denialNoun(mode: Mode): string {
   return mode === 'report' ? 'excess request' : 'denial'
@@ -50,7 +55,7 @@ export function listText(names: readonly string[], noun: string, plural = `${nou
 
 /** Returns a client by its label, if the application gives one. */
 export function clientText({ label, identity }: Pick<ShownClient, 'label' | 'identity'>): string {
-  return label === undefined ? identity : `${label} (${identity})`
+  return plainText(label === undefined ? identity : `${label} (${identity})`)
 }
 
 /** Returns what a limit allows: `100 per 1m`. */
@@ -66,5 +71,5 @@ export function routeText(routes: readonly { readonly route: string; readonly de
   const total = routes.reduce((sum, { denied }) => sum + denied, 0)
   const [first] = routes
   if (first === undefined || first.denied < MOST * total) return ''
-  return `, ${first.denied === total ? 'all' : 'most'} on ${first.route}`
+  return `, ${first.denied === total ? 'all' : 'most'} on ${plainText(first.route)}`
 }

@@ -2,7 +2,7 @@ import { banTargets, blocksByBan, overrideTargets } from '../actions/overrides.j
 import { releaseTargets } from '../actions/release.js'
 import { readTargets, type Target } from '../actions/targets.js'
 import type { Watched } from '../figures/limiter-watch.js'
-import { counted } from '../findings/words.js'
+import { counted, plainText } from '../findings/words.js'
 import { attempt } from './attempt.js'
 import { type Body, readChangeAuthor, readEffect, readLength } from './read-change.js'
 import type { ActionFigures, Sender } from './settings-actions.js'
@@ -59,5 +59,5 @@ function whoText(targets: readonly Target[]): string {
   const [first, ...others] = targets as readonly [Target, ...Target[]]
   if (others.length > 0) return counted(targets.length, 'target')
   const { storedIdentity, identity, network, identityPrefix } = first
-  return storedIdentity ?? identity ?? network ?? `${identityPrefix}…`
+  return plainText(storedIdentity ?? identity ?? network ?? `${identityPrefix}…`)
 }

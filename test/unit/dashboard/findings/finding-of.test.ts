@@ -1,5 +1,5 @@
 import { findingOf } from '../../../../src/dashboard/findings/finding-of.js'
-import { client, figures, NOW_MS, SINCE_MS } from './figures.js'
+import { client, figures, NOW_MS, SINCE, SINCE_MS } from './figures.js'
 import { SENTENCES } from './sentences.js'
 
 test.each(SENTENCES)('%s', (_, given, kind, sentence) => {
@@ -45,4 +45,13 @@ test('figures that processes have only begun to report make no finding out of no
     kind: 'many-denied',
     sentence: `3 clients have been denied since {${NOW_MS}}: 20 denials a second, 67 % of all requests`,
   })
+})
+
+test('a label or a route that looks like the mark of a time is shown as it is, not as a time', () => {
+  const mark = '{1764412740000}'
+  const routes = [{ route: `GET /${mark}`, denied: 540 }]
+  const { sentence } = findingOf(figures([client('a', { label: mark, denied: 540 })], { routes }))
+  expect(sentence).toBe(
+    `{ 1764412740000} (a) has been at its limit of 100 per 1m since ${SINCE}: 3.0 denials a second, 23 % of all requests, all on GET /{ 1764412740000}`,
+  )
 })
