@@ -10,6 +10,8 @@ export function processesKey(prefix: string): string {
 const CHUNK = 16
 /** The most slots, so the most processes whose documents are read. */
 const MAX_SLOTS = 1024
+/** If all slots are taken, a process takes that of one that has been silent for so long. */
+const SILENT_MS = 60_000
 
 /** A key that a process writes its document to. */
 export interface Slot {
@@ -87,12 +89,21 @@ export function processSlots(
     }
     await readAll()
     const last = slots.findIndex((slot) => isSame(slot, header)) // a reply may have been lost
-    for (let index = Math.max(0, last); index < MAX_SLOTS; index++) {
-      if (!isFree(index, header)) continue
+    const isTaken =
+      (await claim(Math.max(0, last), text, (index) => isFree(index, header))) ||
+      (await claim(0, text, (index) => isSilent(slots[index], header)))
+    if (!isTaken) throw new Error(`more than ${MAX_SLOTS} dashboards report to this store`)
+  }
+
+  /** Writes a text into the first slot that is free. Returns whether one was. */
+  async function claim(from: number, text: string, isFreeAt: (index: number) => boolean): Promise<boolean> {
+    for (let index = from; index < MAX_SLOTS; index++) {
+      if (!isFreeAt(index)) continue
       if (!(await documents.replace(keyOf(index), text, slots[index]?.version))) continue
       own = index
-      return
+      return true
     }
+    return false
   }
 
   async function read(): Promise<readonly (Slot | undefined)[]> {
@@ -111,6 +122,12 @@ function slotOf(version: string, text: string, reader = new ProcessReader()): Sl
   if (text === '') return { version, document: undefined, isForeign: false, reader }
   const document = reader.read(text)
   return { version, document, isForeign: document === undefined, reader }
+}
+
+/** Returns whether a process has not written into its slot for a while, because it has ended. */
+function isSilent(slot: Slot | undefined, { atMs }: ProcessHeader): boolean {
+  const header = slot?.document?.header
+  return header !== undefined && atMs - header.atMs > Math.max(SILENT_MS, 3 * header.everyMs)
 }
 
 function isSame(slot: Slot | undefined, { id, dashboard }: ProcessHeader): boolean {
