@@ -27,7 +27,7 @@ export function count(value: number): string {
 
 /** Returns a share of 1 as a percentage. */
 export function percent(share: number): string {
-  return `${(100 * share).toFixed(2)} %`
+  return `${(100 * share).toFixed(2)}%`
 }
 
 /** Returns a time in ISO 8601; `null` for one that is never. */

@@ -25,16 +25,16 @@ export function showProgress(out: NodeJS.WriteStream, textOf: (amount: number) =
   }
 }
 
-/** Returns a line such as ` 42 % [########            ] 210 of 500 MB`. */
+/** Returns a line such as ` 42% [########            ] 210 of 500 MB`. */
 export function bytesText(bytes: number, totalBytes: number | undefined): string {
   const megabytes = Math.floor(bytes / 1e6)
   if (totalBytes === undefined || totalBytes === 0) return `${megabytes} MB read`
   return `${barText(bytes / totalBytes)} ${megabytes} of ${Math.ceil(totalBytes / 1e6)} MB`
 }
 
-/** Returns a share as a bar, such as ` 42 % [########            ]`. */
+/** Returns a share as a bar, such as ` 42% [########            ]`. */
 export function barText(share: number): string {
   const shown = Math.min(1, share)
   const bar = '#'.repeat(Math.round(20 * shown)).padEnd(20)
-  return `${String(Math.floor(100 * shown)).padStart(3)} % [${bar}]`
+  return `${String(Math.floor(100 * shown)).padStart(3)}% [${bar}]`
 }

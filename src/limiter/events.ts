@@ -20,7 +20,7 @@ export interface LimiterEvents<Subject> {
   /** A charge was denied, or in report mode would have been. */
   denied: [decision: Decision, subject: Subject]
   /**
-   * A charge was allowed, and its client has used 80 % of a limit, by charges or by `penalize` and `adjust`.
+   * A charge was allowed, and its client has used 80% of a limit, by charges or by `penalize` and `adjust`.
    * Emitted once for each client and window of that limit in this process, or once an hour if the limit has
    * no window. The process remembers at least the last 10,000 clients.
    */

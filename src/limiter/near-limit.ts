@@ -13,14 +13,14 @@ const NONE: readonly PartDecision[] = []
 /** The kinds of policies whose quota comes back all at once. */
 const FIXED = /^((fixed|first-request)-window|quota)$/
 
-/** Returns whether a client has used 80 % of a limit. */
+/** Returns whether a client has used 80% of a limit. */
 export function isNearLimit({ limit, remaining }: Pick<Decision, 'limit' | 'remaining'>): boolean {
   return (limit - remaining) * 100 >= limit * NEAR_PERCENT
 }
 
 /**
  * Creates the function that returns the limits that a client is near after an allowed charge: once for each
- * key and window, whether this charge has crossed the 80 % or an adjustment before it.
+ * key and window, whether this charge has crossed the 80% or an adjustment before it.
  */
 export function nearLimitDetector(): (decision: Decision) => readonly PartDecision[] {
   const quietUntilMs = new RecentMap<number>(MIN_CLIENTS)

@@ -43,7 +43,7 @@ export const DENIALS = {
 export const NEAR_LIMIT = {
   kind: 'counter',
   name: 'headgate.near_limit.decisions',
-  description: 'Allowed decisions that left a client at most 20 % of a limit, by that limit.',
+  description: 'Allowed decisions that left a client at most 20% of a limit, by that limit.',
   unit: '{decision}',
   attributes: [LIMITER, LIMIT],
 } as const satisfies Instrument

@@ -20,12 +20,12 @@ const MAX_PER_MS = 1e6
 
 /** The largest relative error of a rate. */
 const MAX_RATE_ERROR = 0.0001
-/** The bits of an interval that is not on the grid. Rounding to them changes it by less than 0.004 %. */
+/** The bits of an interval that is not on the grid. Rounding to them changes it by less than 0.004%. */
 const INTERVAL_BITS = 15
 
 /**
  * Returns the time in which a bucket refills one token, rounded so that sums of it are exact. It is rounded
- * to the grid if that changes the rate by at most 0.01 %. Otherwise it is rounded to 15 bits, so that sums
+ * to the grid if that changes the rate by at most 0.01%. Otherwise it is rounded to 15 bits, so that sums
  * of up to 2^38 such times are exact.
  */
 export function bucketInterval(exactMs: number, round = Math.round): number {

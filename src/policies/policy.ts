@@ -58,7 +58,7 @@ export interface Step {
  * 5. A clock that steps back grants nothing. It locks no client out for longer than the policy's
  *    documentation says.
  * 6. A state whose `resetAfterMs` is 0 may be dropped without changing any decision.
- * 7. In the long run, rates are exact to 0.01 %.
+ * 7. In the long run, rates are exact to 0.01%.
  */
 export interface Policy {
   /**
@@ -155,7 +155,7 @@ export interface Policy {
   bannedForMs?(state: State, nowMs: number): number
   /**
    * Returns a policy with a share of this one's limit, at least 1, in the same window. Rounding only lowers
-   * its rate: that of a token bucket by at most 0.01 %.
+   * its rate: that of a token bucket by at most 0.01%.
    */
   scale(share: number): Policy
 }

@@ -30,7 +30,7 @@ function checkSlices(owner: string, { slices, window }: { slices: number; window
  * exceed `limit`. So a window admits at most `limit` plus what was admitted in the oldest slice. That is
  * `2 × limit` for an attacker who sends a burst at the very end of a slice, and about
  * `limit × (1 + 1/slices)` for even traffic. In the long run, it is `limit` per window, less at most
- * 1/(window in milliseconds): 0.1 % at one second.
+ * 1/(window in milliseconds): 0.1% at one second.
  *
  * **Clock.** Read in whole milliseconds. After the clock steps back, a state keeps counting in its own
  * newest slice, at most one window ahead of now. So the step grants nothing, and no client waits for longer

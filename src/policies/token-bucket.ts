@@ -67,7 +67,7 @@ const WINDOW_UNITS = [86_400_000, 3_600_000, 60_000, 1000, 1]
  * **Bound.** In any `d` ms, at most `capacity + floor(d / interval)` units are admitted, with
  * `interval = every / refill`. That is what the bucket held at the start, plus the refill. So a bucket of
  * `limit` tokens, refilled once per window, admits at most twice the limit in one window, and the limit per
- * window in the long run. The interval is rounded by at most 0.01 %, at any rate from one a year to a
+ * window in the long run. The interval is rounded by at most 0.01%, at any rate from one a year to a
  * billion a second.
  *
  * **Clock.** A step back grants nothing. If a clock was ahead, no client waits for longer than a full refill and

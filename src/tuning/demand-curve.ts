@@ -5,7 +5,7 @@
 export const RATES: readonly number[] = [1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16]
 /** The index of the refill in force. */
 export const IN_FORCE = RATES.indexOf(1)
-/** Rates of buckets are rounded by at most 0.01 % each, so those that are this close are the same. */
+/** Rates of buckets are rounded by at most 0.01% each, so those that are this close are the same. */
 const SAME_RATE = 0.0003
 
 /**

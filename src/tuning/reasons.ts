@@ -79,7 +79,7 @@ function apartAdvice({ apart }: Untold): readonly string[] {
 function raiseText({ verdict, crowd }: Untold): readonly string[] {
   if (verdict !== 'raise' || crowd === undefined || crowd.denied < MANY_DENIED * crowd.clients) return []
   const share = Math.round((100 * crowd.denied) / crowd.clients)
-  return [`${share} % of them were denied: if that is an attack by many clients, do not raise the limit.`]
+  return [`${share}% of them were denied: if that is an attack by many clients, do not raise the limit.`]
 }
 
 /** Returns the peaks of a group, such as `600 to 5,000`. */

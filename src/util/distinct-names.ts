@@ -5,7 +5,7 @@ const HASHES = 4_294_967_296
 /**
  * Counts distinct names in bounded memory, by the smallest of their hashes (Bar-Yossef and others, "Counting
  * distinct elements in a data stream", 2002). Fewer than 1,000 names are counted exactly; more are
- * estimated, with a standard error of 3 %. Processes that hash the same names can merge what they kept.
+ * estimated, with a standard error of 3%. Processes that hash the same names can merge what they kept.
  */
 export class DistinctNames {
   readonly #hashes: number[] = []

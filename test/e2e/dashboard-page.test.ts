@@ -201,7 +201,7 @@ describe('while a store is unavailable', () => {
       /^redis has not replied in time since \d\d:\d\d: 4 limiters are affected, 80 decisions without it/
     await headline.getByText(text).waitFor()
     expect(await headline.locator('.effects li').allTextContents()).toEqual([
-      'api: each process counts on its own, and grants 25 % of each limit.',
+      'api: each process counts on its own, and grants 25% of each limit.',
       'search: each process counts on its own, and grants each limit in full.',
       'login: all requests are denied.',
       'mail: the function onStoreError decides on each request.',
@@ -221,8 +221,8 @@ describe('while a store is unavailable', () => {
     const rows = detail(page, 'api').getByRole('group', { name: 'Limits, last minute' }).locator('tbody tr')
     await rows.first().waitFor()
     expect(await rows.allTextContents()).toEqual([
-      'api local limit2 per 1 min, token bucket218100 %',
-      'api8 per 1 min, token bucket000 %',
+      'api local limit2 per 1 min, token bucket218100%',
+      'api8 per 1 min, token bucket000%',
     ])
     expect(await figure(page, 'api', 'store').textContent()).toBe('redis, unavailable')
     expect(await detail(page, 'api').locator('rect.outage').count()).toBe(1)

@@ -101,7 +101,7 @@ test('shows a chart and the figures of each limit, and the suggestions', async (
   const chart = page.getByRole('img', { name: /allowed and denied by 2 in 1m/ })
   expect(await chart.locator('rect.denied').count()).toBe(10)
   const compared = page.getByRole('table', { name: 'Limits compared' }).getByRole('row')
-  expect(await compared.nth(1).textContent()).toMatch(/^2100 \(16\.67 %\)1 \(/)
+  expect(await compared.nth(1).textContent()).toMatch(/^2100 \(16\.67%\)1 \(/)
   await page.getByRole('table', { name: /^Smallest limits/ }).waitFor()
 })
 

@@ -180,7 +180,7 @@ describe('the report', () => {
     const { code, stdout } = await run(['replay', file, ...LIMIT, '--key', 'user'])
     expect(code).toBe(0)
     expect(stdout).toContain(
-      'denied        1 of 3 requests (33.33 %)\n              1 of 1 clients (100.00 %)',
+      'denied        1 of 3 requests (33.33%)\n              1 of 1 clients (100.00%)',
     )
     expect(stdout).toContain('user:x\\u001b[2J\\u202e  1 of 3')
     expect(stdout).not.toMatch(/[^\n -~]/)
@@ -244,7 +244,7 @@ describe('the report', () => {
     expect(await replay([...args, '--limit', '1'])).toMatchObject({ limits: [{ limit: 1 }], suggestions })
     const { stdout } = await run(['replay', ...args])
     expect(stdout).toMatch(
-      /smallest limits in 1m \(fixed-window\)\n.*\n {2}0 % +3 \(denies 0\) +3 \(denies 0\)\n/,
+      /smallest limits in 1m \(fixed-window\)\n.*\n {2}0% +3 \(denies 0\) +3 \(denies 0\)\n/,
     )
   })
 
@@ -263,9 +263,9 @@ describe('the report', () => {
     const { stdout } = await run(['replay', ...args, ...several])
     expect(stdout).toContain(`limits compared
   limit         denied requests           denied clients
-  3             1 (16.67 %)               1 (50.00 %)
-  1             3 (50.00 %)               1 (50.00 %)
-  9             0 (0.00 %)                0 (0.00 %)
+  3             1 (16.67%)                1 (50.00%)
+  1             3 (50.00%)                1 (50.00%)
+  9             0 (0.00%)                 0 (0.00%)
 `)
     expect(stdout).toMatch(
       /\n3 in 1m \(fixed-window\)\n[\s\S]*\n1 in 1m \(fixed-window\)\n[\s\S]*\n9 in 1m \(fixed-window\)\n/,

@@ -14,7 +14,7 @@ const rate = fc
     return { refill: Math.max(1, Math.min(1e6 * every, Math.round(perMs * every))), every }
   })
 
-test('the interval of any rate from one a year to a billion a second is exact within 0.01 %', () => {
+test('the interval of any rate from one a year to a billion a second is exact within 0.01%', () => {
   fc.assert(
     fc.property(rate, ({ refill, every }) => {
       const { spec } = tokenBucket({ capacity: 1, refill, every: `${every}ms` })
@@ -25,7 +25,7 @@ test('the interval of any rate from one a year to a billion a second is exact wi
   )
 })
 
-test('a client that empties a bucket again and again gets its rate within 0.01 %, and not a unit more', () => {
+test('a client that empties a bucket again and again gets its rate within 0.01%, and not a unit more', () => {
   fc.assert(
     fc.property(rate, ({ refill, every }) => {
       const intervalMs = every / refill

@@ -104,7 +104,7 @@ async function scanProgress(connection: StoreConnection): Promise<Progress> {
   return showProgress(process.stderr, (searched) => searchText(searched, total))
 }
 
-/** Returns a line such as ` 42 % [########            ] of 5,000,000 keys searched`. */
+/** Returns a line such as ` 42% [########            ] of 5,000,000 keys searched`. */
 export function searchText(searched: number, total: number): string {
   return `${barText(searched / Math.max(1, total))} of ${count(total)} keys searched`
 }

@@ -31,7 +31,7 @@ collector's JSON. Several logs are merged by time. - is standard input.
                     connections if nearly all public ones forward an address
   --fields <names>  the names of fields in JSON, such as client=peer,time=at,method=verb,path=route,user=account
   --time-zone <zone>  the zone of times that name none, such as Europe/Berlin (UTC without this option)
-  --suggest         show the smallest limits that deny at most 0, 0.1 and 1 % of requests, and of clients;
+  --suggest         show the smallest limits that deny at most 0, 0.1 and 1% of requests, and of clients;
                     requires --policy fixed-window or first-request, and makes --limit optional
   --json            print one JSON object
   --html <file>     also write the report as a page with charts

@@ -104,7 +104,7 @@ function suggestionLines({ policy, windowMs, withoutLargest, ...all }: Suggestio
 function pairLines(pairs: LimitPairs): string[] {
   const rows = suggestionPairs(pairs).map(([ofRequests, ofClients]) => {
     return `  ${cells(
-      `${100 * ofRequests.share} %`,
+      `${100 * ofRequests.share}%`,
       `${count(ofRequests.limit)} (denies ${count(ofRequests.denied)})`,
       `${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
     )}`

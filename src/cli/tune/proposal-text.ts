@@ -34,8 +34,8 @@ function adviceLines({ verdict, limit, inForce, windowMs, reason, cautions }: Pr
 
 function quantileLines({ quantiles, windowMs }: Proposal): readonly string[] {
   const rows = quantiles.map(({ share, peak }) => {
-    const name = share === 1 ? 'all clients' : `${Number((100 * share).toFixed(1))} % of clients`
-    return `  ${name.padEnd(18)}  ${count(peak)}`
+    const name = share === 1 ? 'all clients' : `${Number((100 * share).toFixed(1))}% of clients`
+    return `  ${name.padEnd(16)}  ${count(peak)}`
   })
   return [`asked for at most, in ${durationText(windowMs)}`, ...rows]
 }

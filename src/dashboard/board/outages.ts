@@ -46,7 +46,7 @@ function effectOf({ inspection, limiter }: LimiterWatch): string {
   if (onStoreError === 'deny') return 'all requests are denied'
   if (typeof onStoreError === 'function') return 'the function onStoreError decides on each request'
   const share =
-    fallbackShare === 1 ? 'each limit in full' : `${Math.round(100 * fallbackShare)} % of each limit`
+    fallbackShare === 1 ? 'each limit in full' : `${Math.round(100 * fallbackShare)}% of each limit`
   return `each process counts on its own, and grants ${share}`
 }
 

@@ -13,7 +13,7 @@ interface Remembered extends NearClient {
   readonly untilMs: number
 }
 
-/** Remembers the clients that have used 80 % of a limit. */
+/** Remembers the clients that have used 80% of a limit. */
 export class NearClients {
   readonly #clients = new Map<string, Remembered>()
 

@@ -37,7 +37,7 @@ export interface LimitRow {
   readonly peak: number
 }
 
-/** A client that has used 80 % of a limit. */
+/** A client that has used 80% of a limit. */
 export interface NearClient {
   readonly limitName: string
   /** The identity as stores keep it. */

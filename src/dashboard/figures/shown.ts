@@ -140,7 +140,7 @@ export interface LimiterDetail {
   readonly denied: readonly ShownClient[]
   /** How many clients were denied in the last 15 minutes, listed or not. */
   readonly deniedClients: number
-  /** Clients that have used 80 % of a limit. */
+  /** Clients that have used 80% of a limit. */
   readonly near: readonly {
     limitName: string
     identity: string

@@ -24,9 +24,9 @@ export function rateText(perSecond: number, noun: string): string {
 }
 
 export function percentText(share: number): string {
-  if (share > 0 && share < 0.01) return 'less than 1 %'
-  if (share < 1 && share > 0.99) return 'more than 99 %'
-  return `${Math.round(100 * share)} %`
+  if (share > 0 && share < 0.01) return 'less than 1%'
+  if (share < 1 && share > 0.99) return 'more than 99%'
+  return `${Math.round(100 * share)}%`
 }
 
 /** Returns a time of day that the page writes by the reader's clock. */

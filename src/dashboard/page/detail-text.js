@@ -3,7 +3,7 @@ import { count, counted, moment } from './format.js'
 /** Returns how the calls of a limiter to its store went lately; '' if there is nothing to say. */
 export function storeText({ calls, failures, medianMs, p99Ms, keys }) {
   const parts = [
-    medianMs !== undefined && `half of them within ${latency(medianMs)}, 99 % within ${latency(p99Ms)}`,
+    medianMs !== undefined && `half of them within ${latency(medianMs)}, 99% within ${latency(p99Ms)}`,
     failures > 0 && `${count(failures)} failed`,
   ]
   const texts = [

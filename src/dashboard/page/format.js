@@ -24,8 +24,8 @@ export function rate(value) {
 }
 
 export function percent(share) {
-  if (share > 0 && share < 0.01) return '<1 %'
-  return `${share < 1 && share > 0.99 ? 99 : Math.round(100 * share)} %`
+  if (share > 0 && share < 0.01) return '<1%'
+  return `${share < 1 && share > 0.99 ? 99 : Math.round(100 * share)}%`
 }
 
 /** Returns a length of time, rounded up to two units; `null` is never. */

@@ -25,7 +25,7 @@ export function nearTable(near) {
       'div',
       { class: 'empty' },
       el('h2', {}, 'Clients near a limit'),
-      el('p', { class: 'quiet' }, 'No client has used 80 % of a limit.'),
+      el('p', { class: 'quiet' }, 'No client has used 80% of a limit.'),
     )
   return table({
     caption: 'Clients near a limit',

@@ -5,9 +5,9 @@ import { post } from './server.js'
 import { LENGTHS } from './ways.js'
 
 const SHARES = [
-  ['0.1 %', 0.001],
-  ['1 %', 0.01],
-  ['5 %', 0.05],
+  ['0.1%', 0.001],
+  ['1%', 0.01],
+  ['5%', 0.05],
 ]
 
 /** Opens a dialog that starts the trial of a proposed limit. */

@@ -134,7 +134,7 @@ function adviceText({ limitName, verdict, inForce, limit, windowMs }) {
 /** Returns what clients asked for at most in a window. */
 function quantileText(quantiles) {
   const parts = quantiles.map(({ share, peak }) =>
-    share === 1 ? `the largest ${count(peak)}` : `${100 * share} % at most ${count(peak)}`,
+    share === 1 ? `the largest ${count(peak)}` : `${100 * share}% at most ${count(peak)}`,
   )
   return `Asked for in one window: ${parts.join(', ')}.`
 }

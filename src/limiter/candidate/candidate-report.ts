@@ -25,7 +25,7 @@ export interface CandidateLimitReport {
   readonly denied: number
   /** By how many units those requests exceeded what was left of the limit. */
   readonly excessUnits: number
-  /** How many clients it would have denied at least once. An estimate from 1,000 on (standard error 3 %). */
+  /** How many clients it would have denied at least once. An estimate from 1,000 on (standard error 3%). */
   readonly deniedClients: number
   /** The ten clients that it would have denied most often. */
   readonly mostDenied: readonly DeniedClient[]
@@ -37,7 +37,7 @@ export interface CandidateReport {
   readonly sinceMs: number
   /** How many requests the candidate decided. */
   readonly requests: number
-  /** How many clients sent them. An estimate from 1,000 on (standard error 3 %). */
+  /** How many clients sent them. An estimate from 1,000 on (standard error 3%). */
   readonly clients: number
   /** How many of the requests the candidate would have denied. */
   readonly denied: number

@@ -57,9 +57,9 @@ function percentOf(figures: TrialFigures): string {
   return percentText(shareOf(figures))
 }
 
-/** Returns a share as `0 %`, `0.3 %` or `12 %`. */
+/** Returns a share as `0%`, `0.3%` or `12%`. */
 function percentText(share: number): string {
-  return `${Number((100 * share).toPrecision(2))} %`
+  return `${Number((100 * share).toPrecision(2))}%`
 }
 
 /** Thrown by an edit if the part that the trial would change has been changed by somebody else. */

@@ -102,7 +102,7 @@ test.each(rows.map(([, fault = '', share = '', p50 = '', back = '']) => ({ fault
     expect(of.length).toBeGreaterThan(0)
     const percents = of.map((each) => Math.round(100 * each.share))
     const [least, largest] = [Math.min(...percents), Math.max(...percents)]
-    expect(share).toBe(largest === 0 ? 'none' : `${least} to ${largest} %`)
+    expect(share).toBe(largest === 0 ? 'none' : `${least} to ${largest}%`)
     expect(Number(p50)).toBe(most(of, (each) => each.p50))
     const recovery = most(of, ({ recoveryMs }) => recoveryMs)
     expect(back).toBe(recovery < 50 ? 'at once' : `${(Math.ceil(recovery / 100) / 10).toFixed(1)} s`)

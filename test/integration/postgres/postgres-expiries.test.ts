@@ -74,7 +74,7 @@ describe.each(KINDS)('the row of %s', (_title, policyOf) => {
   })
 })
 
-test('the bucket of these tests is full 0.0098 % later than its window ends', () => {
+test('the bucket of these tests is full 0.0098% later than its window ends', () => {
   for (const seconds of WINDOWS_S) {
     const { resetAfterMs } = bucketOf(seconds).take(undefined, 0, REFILL * seconds)
     expect(resetAfterMs / (1000 * seconds)).toBeCloseTo(1.000098, 6)

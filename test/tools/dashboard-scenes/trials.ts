@@ -19,10 +19,10 @@ const TEXTS: Readonly<Record<TrialPhase, string>> = {
   watching: 'the limit of 180 runs as a candidate for 1d',
   ready: 'the limit of 180 would have newly denied 9 of 3,400 clients, and waits for an approval',
   promoting: 'the limit of 180 was approved',
-  guarding: 'the limit of 180 is in force, and is reverted if denials rise by more than 1 %',
+  guarding: 'the limit of 180 is in force, and is reverted if denials rise by more than 1%',
   reverting: 'the limit of 180 is reverted',
   stopping: 'the trial of the limit of 180 stops',
-  ended: 'the trial of the limit of 180 has ended, because it denied 4 % of the clients in good standing',
+  ended: 'the trial of the limit of 180 has ended, because it denied 4% of the clients in good standing',
 }
 
 /** Returns what the page reads about the limits of a limiter: proposals, and a trial. */
@@ -59,7 +59,7 @@ function trialIn(phase: TrialPhase, limiter: string, nowMs: number): object {
   const isGuarded = phase === 'guarding' || phase === 'ended'
   const trial: Omit<Trial, 'apart' | 'standing' | 'watched'> & { readonly watched?: object } = {
     ...{ id: `trial-${limiter}`, limiter, limitName: limiter, limit: 180, ...TRIAL_DEFAULTS },
-    origin: { by: 'ines', reason: '99.9 % of the clients asked for at most 160 in 1 min' },
+    origin: { by: 'ines', reason: '99.9% of the clients asked for at most 160 in 1 min' },
     phase,
     phaseSinceMs: atMs,
     before: { limit: 120 },

@@ -32,7 +32,7 @@ export interface Outcome {
 /** Milliseconds from when the server answered. `undefined` = it has not come to that. */
 export interface Recovery {
   readonly firstMs: number | undefined
-  /** When more than 99 % of what was seen from then on was decided by the store. */
+  /** When more than 99% of what was seen from then on was decided by the store. */
   readonly steadyMs: number | undefined
 }
 

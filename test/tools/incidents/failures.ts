@@ -81,7 +81,7 @@ export const processDied: Incident = {
   ],
   clicks: [],
   async compare(_, sentence) {
-    const [, share] = /decided (\d+) %/.exec(sentence) ?? []
+    const [, share] = /decided (\d+)%/.exec(sentence) ?? []
     return { counted: [25], shown: [Number(share)], tolerance: 5 } // requests go to all by turns
   },
   async end(stage) {

@@ -44,7 +44,7 @@ function paragraph(
     ),
     ...(Object.keys(attackers).length === 0
       ? []
-      : [cell('stopped', `${(100 * deniedOfAttack).toFixed(1)} % of the attackers' requests`)]),
+      : [cell('stopped', `${(100 * deniedOfAttack).toFixed(1)}% of the attackers' requests`)]),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -450,7 +450,7 @@ test('a search shows its progress on a terminal, as the share of the keys of the
   try {
     const { stdout, stderr } = await run('release', '203.0.113.7', ...STORE)
     expect(stdout).toContain('released')
-    expect(stderr).toBe('\r\u001b[K100 % [####################] of 1 keys searched\r\u001b[K')
+    expect(stderr).toBe('\r\u001b[K100% [####################] of 1 keys searched\r\u001b[K')
   } finally {
     if (isTTY === undefined) Reflect.deleteProperty(process.stderr, 'isTTY')
     else Object.defineProperty(process.stderr, 'isTTY', isTTY)

@@ -224,7 +224,7 @@ first request client  198.51.100.7 (remote_addr)
 `)
 })
 
-test('of 5,000 requests behind a load balancer, and 1 % garbage, none is denied', async () => {
+test('of 5,000 requests behind a load balancer, and 1% garbage, none is denied', async () => {
   const garbage = ['"', '[]', '\u0000\u0001', '{', '10.0.3.4 - - [', `10.0.3.4 - - ${TIME} "GET / HTTP/1.1`]
   const log = Array.from({ length: 5000 }, (_, i) => {
     const line = main('10.0.3.4', `198.51.100.${i % 250}`)

@@ -26,12 +26,12 @@ first request client  198.51.100.0 (field 1)
 
 limits compared
   limit         denied requests           denied clients
-  2             78 (75.00 %)              12 (85.71 %)
-  14            0 (0.00 %)                0 (0.00 %)
+  2             78 (75.00%)               12 (85.71%)
+  14            0 (0.00%)                 0 (0.00%)
 
 2 in 1m (fixed-window)
-denied        78 of 104 requests (75.00 %)
-              12 of 14 clients (85.71 %)
+denied        78 of 104 requests (75.00%)
+              12 of 14 clients (85.71%)
 when          2026-11-24 03:00:20Z to 2026-11-24 03:00:22Z
 
   denied in each 1s
@@ -54,14 +54,14 @@ when          2026-11-24 03:00:20Z to 2026-11-24 03:00:22Z
   198.51.100.2   3 of 5
 
 14 in 1m (fixed-window)
-denied        0 of 104 requests (0.00 %)
-              0 of 14 clients (0.00 %)
+denied        0 of 104 requests (0.00%)
+              0 of 14 clients (0.00%)
 
 smallest limits in 1m (fixed-window)
   deny at most  of requests               of clients
-  0 %           14 (denies 0)             14 (denies 0)
-  0.1 %         14 (denies 0)             14 (denies 0)
-  1 %           13 (denies 1)             14 (denies 0)
+  0%            14 (denies 0)             14 (denies 0)
+  0.1%          14 (denies 0)             14 (denies 0)
+  1%            13 (denies 1)             14 (denies 0)
 `)
   })
 

@@ -148,6 +148,6 @@ test('a pattern matches the prefix itself, whatever is in it', () => {
 })
 
 test('progress is the share of all keys', () => {
-  expect(searchText(2_100_000, 5_000_000)).toBe(' 42 % [########            ] of 5,000,000 keys searched')
-  expect(searchText(1000, 0)).toBe('100 % [####################] of 0 keys searched')
+  expect(searchText(2_100_000, 5_000_000)).toBe(' 42% [########            ] of 5,000,000 keys searched')
+  expect(searchText(1000, 0)).toBe('100% [####################] of 0 keys searched')
 })

@@ -200,7 +200,7 @@ test('a client that is denied very often is listed, however many others were den
   for (let i = 0; i < 500; i++) await limiter.charge('heavy')
   const [limit] = limiter.candidateReport()?.limits ?? []
   expect(limit).toMatchObject({ denied: 12_500, deniedClients: expect.any(Number) })
-  expect(limit?.deniedClients).toBeGreaterThan(0.9 * 12_001) // an estimate, with a standard error of 3 %
+  expect(limit?.deniedClients).toBeGreaterThan(0.9 * 12_001) // an estimate, with a standard error of 3%
   expect(limit?.deniedClients).toBeLessThan(1.1 * 12_001)
   expect(limit?.mostDenied[0]?.denied).toBeGreaterThanOrEqual(480)
 })

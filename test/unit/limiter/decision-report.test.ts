@@ -117,7 +117,7 @@ describe('nearLimit', () => {
     return { charge, limiter, advance }
   }
 
-  test('is emitted by the charge that crosses 80 %, once for each client', async () => {
+  test('is emitted by the charge that crosses 80%, once for each client', async () => {
     const { charge } = listening()
     expect(await charge('a', 7)).toEqual([])
     expect(await charge('a', 1)).toEqual([['a', 2]])
@@ -145,7 +145,7 @@ describe('nearLimit', () => {
     expect(await charge('a', 5)).toEqual([])
   })
 
-  test('is emitted in each fixed window, whenever the client crosses 80 % in it', async () => {
+  test('is emitted in each fixed window, whenever the client crosses 80% in it', async () => {
     const { charge, advance } = listening()
     let seconds = 0
     for (const next of [55, 112, 168, 223, 277]) {
@@ -165,7 +165,7 @@ describe('nearLimit', () => {
     expect(await charge('a', 8)).toEqual([['a', 2]])
   })
 
-  test('is emitted by the first charge after penalize or adjust has crossed 80 %', async () => {
+  test('is emitted by the first charge after penalize or adjust has crossed 80%', async () => {
     const { charge, limiter } = listening(fixedWindow({ limit: 100, window: '1m' }))
     await limiter.penalize('a', 85)
     expect(await charge('a', 15)).toEqual([['a', 14]])

@@ -84,7 +84,7 @@ const CASES: Readonly<Record<string, Case>> = {
     demand: demandOf([...between(270, 1, 40), ...between(130, 41, 120, { wasDenied: true })], { limit: 40 }),
     proposal: {
       ...{ verdict: 'raise', limit: 200 },
-      cautions: ['33 % of them were denied: if that is an attack by many clients, do not raise the limit.'],
+      cautions: ['33% of them were denied: if that is an attack by many clients, do not raise the limit.'],
     },
   },
   'a peak above the limit that was not denied, as of a token bucket, raises nothing': {

@@ -114,7 +114,7 @@ ${table(`${count(largestClients)} set apart`, ['client', `most in ${durationText
 
 function pairTable(title: string, pairs: LimitPairs): Markup {
   const rows = suggestionPairs(pairs).map(([ofRequests, ofClients]) => [
-    html`${100 * ofRequests.share} %`,
+    html`${100 * ofRequests.share}%`,
     html`${count(ofRequests.limit)} (denies ${count(ofRequests.denied)})`,
     html`${count(ofClients.limit)} (denies ${count(ofClients.denied)})`,
   ])

@@ -9,7 +9,7 @@ const FIRST = 1
 /**
  * Creates the meter of a sliding log. A log without a limit has no end, so this one keeps 64 times at most, with
  * the units of each: up to 64 requests in a window are exact. Of more, it counts neighbours as taken together,
- * when the later one was. So it counts units for too long, by some 3 % of the window, and never for too short.
+ * when the later one was. So it counts units for too long, by some 3% of the window, and never for too short.
  * State, which it changes in place: the units in use, then the times, oldest first, each followed by its units.
  */
 export function logMeter(windowMs: number): Meter {

@@ -52,7 +52,7 @@ test('an outage names the store and its servers, what requests of each limiter g
       sinceMs: START_MS,
       effects: [
         { limiter: 'local', text: 'each process counts on its own, and grants each limit in full' },
-        { limiter: 'quarter', text: 'each process counts on its own, and grants 25 % of each limit' },
+        { limiter: 'quarter', text: 'each process counts on its own, and grants 25% of each limit' },
         { limiter: 'open', text: 'all requests are allowed, and not counted' },
         { limiter: 'closed', text: 'all requests are denied' },
         { limiter: 'custom', text: 'the function onStoreError decides on each request' },

@@ -124,7 +124,7 @@ describe('a sliding log', () => {
     expect(log.take(START_MS + 200_000).demands[0]?.peaks).toEqual([120])
   })
 
-  test('counts more requests for too long by some 3 % of the window, and never for too short', () => {
+  test('counts more requests for too long by some 3% of the window, and never for too short', () => {
     const log = new Demands(meterFor(policy), budget)
     for (let i = 0; i < 3000; i++) log.count(START_MS + i * 100, 'ada', asked(1))
     const [peak = 0] = log.take(START_MS + 300_000).demands[0]?.peaks ?? []

@@ -16,7 +16,7 @@ function note(clients: NearClients, identity: string, part: PartDecision, nowMs 
 const identities = (clients: NearClients, nowMs = NOW_MS) =>
   clients.nearest(nowMs, 1000).map(({ identity }) => identity)
 
-test('a client is listed from 80 % of a limit on', () => {
+test('a client is listed from 80% of a limit on', () => {
   const clients = new NearClients()
   note(clients, 'ada', partOf(3))
   note(clients, 'bob', partOf(2))

@@ -43,7 +43,7 @@ test('figures that processes have only begun to report make no finding out of no
   const bare = figures([], { deniedSinceMs: NOW_MS, denied: 500, deniedClients: 3, deniedPerSecond: 20 })
   expect(findingOf({ ...bare, routes: [], networks: [], limits: [] })).toMatchObject({
     kind: 'many-denied',
-    sentence: `3 clients have been denied since {${NOW_MS}}: 20 denials a second, 67 % of all requests`,
+    sentence: `3 clients have been denied since {${NOW_MS}}: 20 denials a second, 67% of all requests`,
   })
 })
 

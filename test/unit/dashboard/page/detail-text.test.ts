@@ -13,11 +13,11 @@ test.each([
   [{ calls: 0, failures: 0, keys: 1 }, '1 key in memory'],
   [
     { calls: 1234, failures: 0, medianMs: 0.4, p99Ms: 12.4 },
-    '1,234 calls in the last minute, half of them within 0.4 ms, 99 % within 12 ms',
+    '1,234 calls in the last minute, half of them within 0.4 ms, 99% within 12 ms',
   ],
   [
     { calls: 1, failures: 1, medianMs: 800, p99Ms: 1131.37 },
-    '1 call in the last minute, half of them within 800 ms, 99 % within 1,131 ms, 1 failed',
+    '1 call in the last minute, half of them within 800 ms, 99% within 1,131 ms, 1 failed',
   ],
 ])('of a store with %j, it says %j', (store, text) => {
   expect(storeText(store)).toBe(text)

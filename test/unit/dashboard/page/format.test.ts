@@ -28,13 +28,13 @@ test('numbers are short, and never say none of what there is', () => {
     '1,235',
   ])
   expect([0, 0.0001, 0.01, 0.5, 0.995, 0.9999, 1].map(format.percent)).toEqual([
-    '0 %',
-    '<1 %',
-    '1 %',
-    '50 %',
-    '99 %',
-    '99 %',
-    '100 %',
+    '0%',
+    '<1%',
+    '1%',
+    '50%',
+    '99%',
+    '99%',
+    '100%',
   ])
   expect([format.counted(1, 'client'), format.counted(1200, 'client'), format.counted(2, 'address')]).toEqual(
     ['1 client', '1,200 clients', '2 addresses'],

@@ -233,7 +233,7 @@ test('of many processes that advance at once, one takes each step, and the setti
   expect(changes.map(({ by, reason }) => [by, reason.replace(/ \(.*/, '')])).toEqual([
     [
       'tune',
-      'tune: 60 for api is reverted, because the share of denied clients in good standing rose from 0 % to 25 %, by more than 1 %',
+      'tune: 60 for api is reverted, because the share of denied clients in good standing rose from 0% to 25%, by more than 1%',
     ],
     ['ada', 'tune: 60 for api is promoted'],
     ['ada', 'tune: 60 for api runs as a candidate'],
