@@ -9,37 +9,36 @@ export type Untold = Omit<Proposal, 'reason' | 'cautions'>
 
 /** Says why a limit is proposed, in one sentence. */
 export function reasonOf(proposal: Untold): string {
-  const { verdict, limit = 0, inForce = 0, crowd } = proposal
+  const { verdict, limit = 0, inForce = 0, crowd, clients } = proposal
   if (crowd === undefined) return 'No client asked for anything, so there is nothing to learn from.'
-  const asked = crowdText(proposal, crowd)
-  const now = `the limit of ${count(inForce)} in force`
-  const denied = count(crowd.denied)
+  const current = `the limit in force (${count(inForce)})`
+  const [them, all, some] =
+    clients === 1 ? ['it', 'it', 'it'] : ['them', 'them all', `${count(crowd.denied)} of them`]
   const ends = {
-    set: `, so ${count(limit)} leaves them room`,
-    raise: `, and ${now} denied ${denied} of them, so ${count(limit)} lets all pass`,
-    lower: `, far below ${now}, so ${count(limit)} still leaves them room`,
-    keep: `, so ${now} ${crowd.denied === 0 ? 'lets them pass' : `leaves room, although it denied ${denied} of them`}`,
+    set: `, so ${count(limit)} leaves ${them} room`,
+    raise: `, but ${current} denied ${some}, so ${count(limit)} lets ${all} pass`,
+    lower: `, far below ${current}, so ${count(limit)} still leaves ${them} room`,
+    keep: `, so ${current} ${crowd.denied === 0 ? `lets ${them} pass` : `leaves ${them} room, although it denied ${some}`}`,
     unknown: '',
   }
-  return `${asked}${ends[verdict]}${apartText(proposal)}.`
+  return `${crowdText(proposal, crowd)}${ends[verdict]}${apartText(proposal)}.`
 }
 
 function crowdText({ clients, apart, windowMs }: Untold, crowd: ClientGroup): string {
-  const atMost = `at most ${count(crowd.largestPeak)} in ${durationText(windowMs)}`
+  const peak = `${count(crowd.largestPeak)} in ${durationText(windowMs)}`
   if (apart !== undefined)
-    return `${count(crowd.clients)} of ${count(clients)} clients asked for ${atMost} each`
-  if (clients === 1) return `The only client asked for ${atMost}`
-  return `None of the ${count(clients)} clients asked for more than ${count(crowd.largestPeak)} in ${durationText(windowMs)}`
+    return `${count(crowd.clients)} of ${count(clients)} clients asked for at most ${peak}`
+  if (clients === 1) return `The only client asked for at most ${peak}`
+  return `None of the ${count(clients)} clients asked for more than ${peak}`
 }
 
 function apartText({ apart, limit = 0 }: Untold): string {
   if (apart === undefined) return ''
-  const who = apart.clients === 1 ? 'the one client' : `the ${count(apart.clients)} clients`
-  const verb = limit < apart.smallestPeak ? 'denies' : 'is not for'
-  return `, and ${verb} ${who} that asked for ${range(apart)}`
+  const who = `the ${apart.clients === 1 ? 'one' : count(apart.clients)} that asked for ${range(apart)}`
+  return limit < apart.smallestPeak ? ` and denies ${who}` : `, with ${who} set apart`
 }
 
-/** Says what to look at before a proposal is believed, in a sentence each. */
+/** Says what to look at before a proposal is believed, each in a few sentences. */
 export function cautionsOf(proposal: Untold): readonly string[] {
   return [
     guessText(proposal),
@@ -54,32 +53,34 @@ function guessText({ clients, fromMs, toMs }: Untold): string {
   const span = spanText(toMs - fromMs)
   if (clients < FEW_CLIENTS) {
     const seen = clients === 1 ? 'one client was seen' : `${count(clients)} clients were seen`
-    return `Only ${seen}${isShort ? ` for ${span}` : ''}, so the limit is a guess.`
+    return `Only ${seen}${isShort ? ` in ${span}` : ''}, so the limit is a guess.`
   }
-  return isShort ? `The traffic is of ${span}, less than a day, so other hours may need more.` : ''
+  return isShort ? `The traffic covers ${span}, less than a day, so other hours may need more.` : ''
 }
 
 function groupsText({ upper, crowd }: Untold): readonly string[] {
   if (upper === undefined || crowd === undefined) return []
   const lower = crowd.clients - upper.clients
+  const [larger, limit] = [count(upper.clients), count(upper.lowerLimit)]
   return [
-    `There are two groups: ${count(upper.clients)} clients asked for ${range(upper)}, and ${count(lower)} for much less. ` +
-      `If the larger ones have another plan, give it its own limit, and the others ${count(upper.lowerLimit)}. ` +
-      `If they are an attack, set ${count(upper.lowerLimit)}.`,
+    `There are two groups: ${larger} clients asked for ${range(upper)}, and ${count(lower)} for much less. ` +
+      `If the ${larger} have another plan, give that plan its own limit, and the others ${limit}. ` +
+      `If they are attackers, set ${limit}.`,
   ]
 }
 
 function apartAdvice({ apart }: Untold): readonly string[] {
   if (apart === undefined) return []
-  const who =
-    apart.clients === 1 ? 'the client set apart is a customer' : 'one of those set apart is a customer'
-  return [`If ${who}, raise its own limit by an override, not that of everyone.`]
+  const who = apart.clients === 1 ? 'the client set apart' : 'a client that was set apart'
+  return [`If ${who} is a customer, give it an override instead of raising the limit for everyone.`]
 }
 
 function raiseText({ verdict, crowd }: Untold): readonly string[] {
   if (verdict !== 'raise' || crowd === undefined || crowd.denied < MANY_DENIED * crowd.clients) return []
   const share = Math.round((100 * crowd.denied) / crowd.clients)
-  return [`${share}% of them were denied: if that is an attack by many clients, do not raise the limit.`]
+  return [
+    `${share}% of these clients were denied. If this is an attack by many clients, do not raise the limit.`,
+  ]
 }
 
 /** Returns the peaks of a group, such as `600 to 5,000`. */

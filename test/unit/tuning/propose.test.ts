@@ -20,15 +20,14 @@ const CASES: Readonly<Record<string, Case>> = {
       reason: 'None of the 400 clients asked for more than 40 in 1m, so 60 leaves them room.',
     },
   },
-  'a few clients beyond a gap are set apart': {
+  'a few clients above a gap are set apart': {
     demand: demandOf([...crowd, ...between(15, 600, 650)]),
     proposal: {
       ...{ verdict: 'set', limit: 60 },
       reason:
-        '400 of 415 clients asked for at most 40 in 1m each, so 60 leaves them room, and denies the 15 clients ' +
-        'that asked for 600 to 650.',
+        '400 of 415 clients asked for at most 40 in 1m, so 60 leaves them room and denies the 15 that asked for 600 to 650.',
       cautions: [
-        'If one of those set apart is a customer, raise its own limit by an override, not that of everyone.',
+        'If a client that was set apart is a customer, give it an override instead of raising the limit for everyone.',
       ],
     },
     sizes: { apart: 15, newlyDenied: 15 },
@@ -53,8 +52,8 @@ const CASES: Readonly<Record<string, Case>> = {
     proposal: {
       ...{ verdict: 'set', limit: 1500 },
       cautions: [
-        'There are two groups: 100 clients asked for 400 to 900, and 300 for much less. If the larger ones have ' +
-          'another plan, give it its own limit, and the others 60. If they are an attack, set 60.',
+        'There are two groups: 100 clients asked for 400 to 900, and 300 for much less. If the 100 have another plan, ' +
+          'give that plan its own limit, and the others 60. If they are attackers, set 60.',
       ],
     },
     sizes: { upper: 100 },
@@ -76,28 +75,30 @@ const CASES: Readonly<Record<string, Case>> = {
     proposal: {
       ...{ verdict: 'raise', limit: 100, cautions: [] },
       reason:
-        'None of the 400 clients asked for more than 55 in 1m, and the limit of 40 in force denied 10 of them, so 100 ' +
-        'lets all pass.',
+        'None of the 400 clients asked for more than 55 in 1m, but the limit in force (40) denied 10 of them, so 100 ' +
+        'lets them all pass.',
     },
   },
   'if a third of the crowd is denied, the proposal warns of an attack by many': {
     demand: demandOf([...between(270, 1, 40), ...between(130, 41, 120, { wasDenied: true })], { limit: 40 }),
     proposal: {
       ...{ verdict: 'raise', limit: 200 },
-      cautions: ['33% of them were denied: if that is an attack by many clients, do not raise the limit.'],
+      cautions: [
+        '33% of these clients were denied. If this is an attack by many clients, do not raise the limit.',
+      ],
     },
   },
   'a peak above the limit that was not denied, as of a token bucket, raises nothing': {
     demand: demandOf(between(400, 1, 55), { limit: 40 }),
     proposal: { verdict: 'keep', limit: 40 },
   },
-  'a limit that nobody reaches is lowered': {
+  'a limit that no client reaches is lowered': {
     demand: demandOf([...crowd, ...between(15, 600, 650)], { limit: 10_000 }),
     proposal: {
       ...{ verdict: 'lower', limit: 60 },
       reason:
-        '400 of 415 clients asked for at most 40 in 1m each, far below the limit of 10,000 in force, so 60 still leaves ' +
-        'them room, and denies the 15 clients that asked for 600 to 650.',
+        '400 of 415 clients asked for at most 40 in 1m, far below the limit in force (10,000), so 60 still leaves ' +
+        'them room and denies the 15 that asked for 600 to 650.',
     },
     sizes: { apart: 15, newlyDenied: 15 },
   },
@@ -106,7 +107,7 @@ const CASES: Readonly<Record<string, Case>> = {
     proposal: {
       ...{ verdict: 'keep', limit: 1000 },
       reason:
-        'None of the 400 clients asked for more than 40 in 1m, so the limit of 1,000 in force leaves room, ' +
+        'None of the 400 clients asked for more than 40 in 1m, so the limit in force (1,000) leaves them room, ' +
         'although it denied 1 of them.',
     },
   },
@@ -115,18 +116,18 @@ const CASES: Readonly<Record<string, Case>> = {
     proposal: {
       ...{ verdict: 'keep', limit: 100 },
       reason:
-        'None of the 400 clients asked for more than 40 in 1m, so the limit of 100 in force lets them pass.',
+        'None of the 400 clients asked for more than 40 in 1m, so the limit in force (100) lets them pass.',
     },
   },
   'one client alone is a guess': {
     demand: demandOf(clients([70])),
     proposal: {
       ...{ verdict: 'set', limit: 150 },
-      reason: 'The only client asked for at most 70 in 1m, so 150 leaves them room.',
+      reason: 'The only client asked for at most 70 in 1m, so 150 leaves it room.',
       cautions: ['Only one client was seen, so the limit is a guess.'],
     },
   },
-  'two clients that differ by far are both let pass': {
+  'two clients that differ widely both pass': {
     demand: demandOf(clients([5, 5000])),
     proposal: {
       limit: 10_000,
@@ -138,20 +139,19 @@ const CASES: Readonly<Record<string, Case>> = {
     proposal: {
       limit: 20,
       reason:
-        '5 of 6 clients asked for at most 9 in 1m each, so 20 leaves them room, and denies the one client ' +
-        'that asked for 900.',
+        '5 of 6 clients asked for at most 9 in 1m, so 20 leaves them room and denies the one that asked for 900.',
       cautions: [
-        'Only 6 clients were seen for 2 hours, so the limit is a guess.',
-        'If the client set apart is a customer, raise its own limit by an override, not that of everyone.',
+        'Only 6 clients were seen in 2 hours, so the limit is a guess.',
+        'If the client set apart is a customer, give it an override instead of raising the limit for everyone.',
       ],
     },
     sizes: { apart: 1, newlyDenied: 1 },
   },
-  'a short time is a guess, too': {
+  'a short time is also a guess': {
     demand: demandOf(crowd, { toMs: 5 * 60_000 }),
     proposal: {
       limit: 80,
-      cautions: ['The traffic is of 5 minutes, less than a day, so other hours may need more.'],
+      cautions: ['The traffic covers 5 minutes, less than a day, so other hours may need more.'],
     },
   },
   'clients that are all alike get room for chance': {
