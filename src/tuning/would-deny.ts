@@ -20,7 +20,7 @@ export function judgeOf({ policy: counted }: LimitDemand, { spec }: Pick<Policy,
     return 'What another policy would have done is not known.'
   if (counted.kind === 'token-bucket' && after.kind === 'token-bucket') return judgeOfBucket(counted, after)
   if (windowsOf(counted) !== windowsOf(after as BaseSpec))
-    return 'What clients ask for is known for the window in force only.'
+    return 'What clients asked for is known only for the window in force.'
   return judgeOfLimit(limitOf(counted), limitOf(after as BaseSpec), ({ peak }) => peak)
 }
 

@@ -44,7 +44,7 @@ test('without settings, clients are blocked for as long as a ban may last, and t
   await page.getByLabel('Select 198.51.100.10', { exact: true }).check()
   const bar = page.locator('.selection')
   expect(await bar.getByRole('button').allTextContents()).toEqual(['Release…', 'Block…', 'Copy', 'Clear'])
-  await bar.getByText('write settings: sharedSettings(store)').waitFor()
+  await bar.getByText('add settings: sharedSettings(store)').waitFor()
   await bar.getByRole('button', { name: 'Block…' }).click()
   expect(await page.locator('select[name=duration] option').allTextContents()).toEqual([
     '10 minutes',
@@ -66,9 +66,9 @@ test('a network is exempted and released like a client, and an override may have
   const { page, sent } = await open('incident', { address: '#/limiter/search?q=198.51.100.0%2F24' })
   const bar = page.locator('.selection')
   await bar.getByRole('button', { name: 'Exempt…' }).click()
-  await page.locator('select[name=duration]').selectOption('no end')
-  await confirm(page, 'Exempt with no end')
-  await page.getByText('Exempted 198.51.100.0/24 in search with no end.').waitFor()
+  await page.locator('select[name=duration]').selectOption('indefinitely')
+  await confirm(page, 'Exempt indefinitely')
+  await page.getByText('Exempted 198.51.100.0/24 in search indefinitely.').waitFor()
   await bar.getByRole('button', { name: 'Release…' }).click()
   await confirm(page, 'Release')
   const targets = [{ network: '198.51.100.0/24' }]
@@ -80,8 +80,8 @@ test('a network is exempted and released like a client, and an override may have
 
 test('all clients whose identity begins with a text are blocked by one override', async () => {
   const { page, sent } = await open('incident', { address: '#/limiter/search/edit' })
-  await page.getByLabel('Client, address or network').fill(' trial- ')
-  await page.getByLabel('All clients whose identity begins with it').check()
+  await page.getByLabel('Client, IP address or network').fill(' trial- ')
+  await page.getByLabel('All clients whose identity begins with this text').check()
   await page.getByRole('button', { name: 'Continue…' }).click()
   await page.getByRole('dialog', { name: 'Block trial-… in search' }).waitFor()
   await confirm(page, 'Block for 1 hour')
@@ -110,7 +110,7 @@ test('what cannot be proposed or previewed is said, and a block goes on knowingl
   await page.locator('.selection').getByRole('button', { name: 'Block…' }).click()
   const dialog = page.getByRole('dialog')
   const reason = 'redis: no reply within 800 ms'
-  await dialog.getByText(`Whom this would also hit is not known: ${reason}`).waitFor()
+  await dialog.getByText(`Could not find out which other clients this would affect: ${reason}`).waitFor()
   await dialog.getByText(`What this would have done is not known: ${reason}`).waitFor()
   await dialog.getByLabel('Reason').fill('an attack')
   const press = async (count: number) => {
@@ -126,7 +126,7 @@ test('what cannot be proposed or previewed is said, and a block goes on knowingl
   expect([sent.length, new Set(ids).size]).toEqual([2, 1]) // made once
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.locator('.selection').getByRole('button', { name: 'Raise…' }).click()
-  await dialog.getByText(`No numbers could be proposed: ${reason}`).waitFor()
+  await dialog.getByText(`Could not propose a limit: ${reason}`).waitFor()
   await dialog.getByRole('button', { name: 'Try again' }).waitFor()
 })
 
@@ -209,7 +209,7 @@ test('until a day has been read, the chart and the sparklines are empty, and say
   await view.getByRole('link', { name: '15 min' }).click()
   await view.locator('.traffic path.line').waitFor()
   await view.getByRole('link', { name: '24 h' }).click()
-  await view.getByText('Reading…').waitFor()
+  await view.getByText('Loading…').waitFor()
   expect(await view.locator('.traffic path').count()).toBe(0)
   for (const read of reads) read()
   await view.locator('.traffic path.line').waitFor()

@@ -62,7 +62,7 @@ test('without settings, a ban is listed and undone, and the page says how to cha
     .waitFor()
   const [api, login] = ['api', 'login'].map((name) => page.locator(`[data-found=${name}] .bar`))
   expect(await api?.textContent()).toMatch(
-    /^Release…This limiter has no ban, so .* write settings: sharedSettings\(store\)\.$/,
+    /^Release…This limiter has no ban, so .* add settings: sharedSettings\(store\) to the limiter's options\.$/,
   )
   expect(await login?.textContent()).toMatch(
     /^Release…Block…To exempt clients, raise limits or block networks/,
@@ -201,13 +201,13 @@ describe('while a store is unavailable', () => {
       /^redis has not replied in time since \d\d:\d\d: 4 limiters are affected, 80 decisions without it/
     await headline.getByText(text).waitFor()
     expect(await headline.locator('.effects li').allTextContents()).toEqual([
-      'api: each process counts on its own, and grants 25% of each limit.',
-      'search: each process counts on its own, and grants each limit in full.',
+      'api: each process counts on its own, and allows 25% of each limit.',
+      'search: each process counts on its own, and allows each limit in full.',
       'login: all requests are denied.',
-      'mail: the function onStoreError decides on each request.',
+      'mail: the function onStoreError decides each request.',
     ])
     expect(await row(page, 'mail').locator('.sentence').textContent()).toBe(
-      'the function onStoreError decides on each request',
+      'the function onStoreError decides each request',
     )
     expect(await page.getByRole('alert').textContent()).toMatch(
       /^redis has been unavailable since \d\d:\d\d:\d\d\.$/,

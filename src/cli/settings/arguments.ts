@@ -105,7 +105,8 @@ export function parseSettingsArguments(args: readonly string[], env: Environment
 function actionNamed(word: string | undefined): Action {
   const action = ACTIONS.find((each) => each === word)
   if (action !== undefined) return action
-  if (word === undefined) throw new UsageError(`no command of settings given: ${ACTIONS.join(', ')}`)
+  if (word === undefined)
+    throw new UsageError(`no command given: write settings and one of ${ACTIONS.join(', ')}`)
   const fix = didYouMean('', word, ACTIONS)
   throw new UsageError(`unknown command "settings ${word}"${fix}`)
 }
@@ -146,7 +147,7 @@ function readEnd(action: Action, length: string | undefined, until: string | und
     throw new UsageError('--for and --until are for exempt, block and override')
   if (until === undefined) return new Date(Date.now() + readDuration('for', length, '1h')).toISOString()
   if (length === undefined) return until
-  throw new UsageError('--for and --until exclude each other')
+  throw new UsageError('--for and --until cannot be combined')
 }
 
 function readReason({ reason, isDryRun }: Pick<SettingsRequest, 'reason' | 'isDryRun'>): string {

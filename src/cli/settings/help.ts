@@ -35,7 +35,7 @@ Options:
   --base <version>  the version, which show prints, that the change is based on. If others have changed the
                     same parts since, nothing is changed. Required for edit, unless the file has it
   --force           let edit replace whatever the store holds
-  --dry-run         show the difference, and change nothing
+  --dry-run         show the difference and a preview, and change nothing
   --json            print one JSON object
 
 Exit codes: 0 done, 1 the store failed or the change was rejected, 2 wrong arguments.

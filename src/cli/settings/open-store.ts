@@ -54,7 +54,7 @@ export async function copyInMemory({ documents, name }: Store, key: string): Pro
   const copy = memoryStore()
   const [found] = (await documents?.read([{ key }])) ?? []
   if (found?.damage !== undefined)
-    throw new InputError(`${name} holds ${found.damage} under the key ${key}, so no change can be tried`)
+    throw new InputError(`${name} holds ${found.damage} under the key ${key}, so a change cannot be tried`)
   if (found?.text !== undefined) await copy.documents?.replace(key, found.text, undefined)
   return copy
 }

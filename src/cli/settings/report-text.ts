@@ -31,7 +31,7 @@ export function showText({ limiter, base, limits, parts }: ShownSettings): strin
   const noLimits = '  no process has published them yet'
   const set = parts.flatMap(({ path, value, change }) => [
     `  ${printable(path)}  ${valueText(value)}`,
-    `    ${change === undefined ? 'set before the history begins' : noteText(change)}`,
+    `    ${change === undefined ? 'set before the history began' : noteText(change)}`,
   ])
   return [
     `limits of ${limiter} in force`,

@@ -49,7 +49,7 @@ function warningsOf(text: string, range: Range, around: Surroundings): readonly 
 function allowedIn(text: string, range: Range, { demands = [], denied }: Surroundings): string | undefined {
   const allowed = allowedClientsIn(range, demands, denied)
   if (allowed === 0) return undefined
-  return `${counted(allowed, 'client')} in ${text} ${allowed === 1 ? 'was' : 'were'} never denied in the last hours.`
+  return `${counted(allowed, 'client')} in ${text} ${allowed === 1 ? 'has' : 'have'} had no denials in the last 12 to 24 hours.`
 }
 
 /** Returns what is not known of the clients in networks, each in a sentence. */
@@ -58,7 +58,8 @@ export function networkNotes(targets: readonly Target[], { demands }: Surroundin
   if (demands === undefined) return networks.map((text) => `The other clients in ${text} could not be read.`)
   const clients = demands.flatMap((each) => each.demands)
   if (clients.length === 0 || clients.some(({ identity }) => isNetwork(identity))) return []
-  const unknown = 'This limiter does not count by address, so it is not known which other clients are in'
+  const unknown =
+    'This limiter does not count by IP address, so the page cannot tell which other clients are in'
   return networks.map((text) => `${unknown} ${text}.`)
 }
 

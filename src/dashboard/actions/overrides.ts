@@ -77,7 +77,7 @@ export async function banTargets(
   return { count: identities.length, untilMs: Date.now() + durationMs, identities }
 }
 
-const FIX = 'For this, write settings: sharedSettings(store) in the options of the limiter.'
+const FIX = 'To do this, add settings: sharedSettings(store) to the options of the limiter.'
 
 function endAfter(durationMs: number): Pick<Overridden, 'untilMs'> {
   return durationMs === Number.POSITIVE_INFINITY ? {} : { untilMs: Date.now() + durationMs }

@@ -25,6 +25,6 @@ export function settingsOf({ limiter, inspection }: Watched): LimiterSettings | 
 export function requireSettings(watched: Watched): LimiterSettings {
   const found = settingsOf(watched)
   if (found !== undefined) return found
-  const fix = 'Write settings: sharedSettings(store) in the options of the limiter.'
+  const fix = 'Add settings: sharedSettings(store) to the options of the limiter.'
   throw new TypeError(`dashboard: ${watched.name} has no settings that the page can change. ${fix}`)
 }

@@ -46,7 +46,7 @@ function textsOf(parts: readonly ChangedPart[]): string[] {
 
 function otherText({ path, after }: ChangedPart): string {
   if (path === 'mode')
-    return after === undefined ? 'reset the mode to that in the code' : `set the mode to ${after}`
+    return after === undefined ? 'reset the mode to the one in the code' : `set the mode to ${after}`
   if (path === 'candidate') return after === undefined ? 'removed the candidate' : 'set a candidate'
   const name = path.slice(path.indexOf('.') + 1)
   return after === undefined

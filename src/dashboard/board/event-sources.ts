@@ -81,7 +81,7 @@ function breakerEvents(add: (event: NewEvent) => void) {
       if (isOpen === wasOpen) return
       const place = server ?? serverNameOf(watch.inspection.store)
       const who = place === undefined ? store : `${store} (${place})`
-      const text = isOpen ? `${who} does not reply in time` : `${who} replies in time again`
+      const text = isOpen ? `${who} stopped replying in time` : `${who} replies in time again`
       const details = { store, state: isOpen ? 'open' : 'closed', ...(server !== undefined && { server }) }
       add({ kind: 'breaker', text, about, state: details.state, details })
     },
@@ -98,9 +98,7 @@ function onLimitsLost({ name, onLimitsLost: listen }: Store, add: (event: NewEve
 function modeEvent({ name, limiter }: LimiterWatch): NewEvent {
   const { mode, settings } = limiter.describe()
   const text =
-    mode.value === 'report'
-      ? `${name} only reports denials from now on`
-      : `${name} enforces its limits from now on`
+    mode.value === 'report' ? `${name} now only reports denials` : `${name} now enforces its limits`
   const author = mode.from === 'settings' && settings !== undefined ? authorOf(settings) : {}
   return {
     kind: 'mode',

@@ -41,13 +41,13 @@ export function shownOutages(group: readonly Reported[], reporting?: number): re
 /** Returns what requests of a limiter get while its store is unavailable. */
 function effectOf({ inspection, limiter }: LimiterWatch): string {
   const { onStoreError, fallbackShare } = inspection
-  if (limiter.mode === 'report') return 'all requests are allowed, because the limiter only reports'
-  if (onStoreError === 'allow') return 'all requests are allowed, and not counted'
+  if (limiter.mode === 'report') return 'all requests are allowed, because the limiter is in report mode'
+  if (onStoreError === 'allow') return 'all requests are allowed and not counted'
   if (onStoreError === 'deny') return 'all requests are denied'
-  if (typeof onStoreError === 'function') return 'the function onStoreError decides on each request'
+  if (typeof onStoreError === 'function') return 'the function onStoreError decides each request'
   const share =
     fallbackShare === 1 ? 'each limit in full' : `${Math.round(100 * fallbackShare)}% of each limit`
-  return `each process counts on its own, and grants ${share}`
+  return `each process counts on its own, and allows ${share}`
 }
 
 /**

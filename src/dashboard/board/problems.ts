@@ -14,13 +14,13 @@ function problemsOfGroup(group: Group): readonly string[] {
     .filter(({ state, reports }) => state === 'alive' && reports === undefined)
     .map(
       ({ header }) =>
-        `${processName(header)} runs version ${header.version}, whose figures cannot be added up.`,
+        `${processName(header)} runs version ${header.version}, whose figures cannot be added to these.`,
     )
   return [
-    ...(problem === undefined ? [] : [`The figures cover this process alone (${problem}).`]),
+    ...(problem === undefined ? [] : [`The figures cover only this process (${problem}).`]),
     ...(recordProblem === undefined || recordProblem === problem
       ? []
-      : [`Events and the history are not kept (${recordProblem}).`]),
+      : [`Events and history cannot be saved (${recordProblem}).`]),
     ...others,
   ]
 }

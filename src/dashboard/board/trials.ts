@@ -102,7 +102,9 @@ export function trialsOf(group: Group, now: () => number): Trials {
     async take(name, step) {
       const limiter = find(name)
       if (limiter === undefined)
-        throw new TypeError(`tune: ${name} must have shared settings. Write settings: sharedSettings(store).`)
+        throw new TypeError(
+          `tune: ${name} must have shared settings. Add settings: sharedSettings(store) to its options.`,
+        )
       const { trial } = await step(limiter.trials)
       note(limiter.key, trial)
       return trial
@@ -123,7 +125,7 @@ export function trialsOf(group: Group, now: () => number): Trials {
 /** Returns why the trials of some groups do not go on, each in a sentence. */
 export function trialProblems(trials: readonly Trials[]): readonly string[] {
   const problems = trials.flatMap((each) => each.problem() ?? [])
-  return [...new Set(problems)].map((problem) => `Trials of limits cannot continue (${problem}).`)
+  return [...new Set(problems)].map((problem) => `Trials cannot continue (${problem}).`)
 }
 
 const nameOf = ({ limiter }: LimiterWatch): string => limiter.name ?? ''

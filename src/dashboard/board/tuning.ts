@@ -33,7 +33,7 @@ export function tuningOf(groups: readonly Group[], trials: readonly Trials[]): T
         trials: own,
         demands: async () => demandsInForce(await history.demands(), watch.limitsInForce()),
       }
-    throw new TypeError(`tune: there is no limiter ${limiter}. Name one of this dashboard.`)
+    throw new TypeError(`tune: there is no limiter ${limiter}. Name a limiter of this dashboard.`)
   }
 
   return {

@@ -69,5 +69,5 @@ function calmSentence(figures: FindingFigures): string {
   const verb = mode === 'report' ? 'would have been denied' : 'denied'
   const share = percentText(deniedPerSecond / Math.max(perSecond, Number.MIN_VALUE))
   const whom = counted(deniedClients, 'client')
-  return `${counted(denied, 'request')} from ${whom} ${verb} since ${timeMark(deniedSinceMs)}: ${share} of all`
+  return `${counted(denied, 'request')} from ${whom} ${verb} since ${timeMark(deniedSinceMs)}: ${share} of all requests`
 }

@@ -9,7 +9,7 @@ const WORDS = {
   release: {
     verb: 'Release',
     done: 'Released',
-    says: 'What was used of the limits is forgotten. Bans and blocks end.',
+    says: 'What has been used is forgotten, and bans and blocks end.',
   },
   block: {
     verb: 'Block',
@@ -19,9 +19,9 @@ const WORDS = {
   exempt: {
     verb: 'Exempt',
     done: 'Exempted',
-    says: 'No limit of this limiter applies, and nothing is counted.',
+    says: 'No limits apply, and requests are not counted.',
   },
-  raise: { verb: 'Raise', done: 'Raised', says: 'These limits apply in place of the usual ones.' },
+  raise: { verb: 'Raise', done: 'Raised', says: 'These limits replace the usual ones.' },
 }
 const BANNED = 'All requests are denied until the ban ends.'
 const MAX_LISTED = 5
@@ -75,7 +75,7 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
   function verbText() {
     if (lengths.length === 0) return verb
     const [text, ms] = lengths[length.selectedIndex]
-    return ms === null ? `${verb} with ${text}` : `${verb} for ${text}`
+    return ms === null ? `${verb} ${text}` : `${verb} for ${text}`
   }
 
   /** Shows what the server proposes, and whom the change would also hit. What is not known is a warning. */
@@ -89,7 +89,7 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
       } else warn([])
       if (effect === 'raise') void preview.load()
     } catch ({ message }) {
-      warn([`${effect === 'raise' ? 'No numbers could be proposed' : UNKNOWN}: ${message}`])
+      warn([`${effect === 'raise' ? 'Could not propose a limit' : UNKNOWN}: ${message}`])
       if (effect === 'raise') dialog.setVerb('Try again')
     }
   }
@@ -131,12 +131,12 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
     }
     const body = { ...changeBody(), durationMs: lengths[length.selectedIndex][1], ...author }
     const { untilMs } = await post('override', body)
-    const end = untilMs === undefined ? 'with no end' : `until ${moment(untilMs)}`
+    const end = untilMs === undefined ? 'indefinitely' : `until ${moment(untilMs)}`
     return `${done} ${who} in ${limiter} ${numbersText(body.limits)}${end}.`
   }
 }
 
-const UNKNOWN = 'Whom this would also hit is not known'
+const UNKNOWN = 'Could not find out which other clients this would affect'
 const IN_REPORT = 'This limiter is in report mode, so nothing is denied.'
 
 /** Returns the new numbers, in words. */

@@ -39,8 +39,8 @@ export function trafficChart(label) {
   function empty() {
     scale = undefined
     drawing.replaceChildren()
-    setText(readout, 'Reading…')
-    setAttribute(holder, 'aria-valuetext', 'Reading…')
+    setText(readout, 'Loading…')
+    setAttribute(holder, 'aria-valuetext', 'Loading…')
   }
 
   function read() {
@@ -128,7 +128,7 @@ function textOf(ms, rates, other) {
   const share = all === 0 ? 0 : denied / all
   const parts = [
     `${rate(all - denied)} allowed, ${rate(denied)} denied per second (${percent(share)})`,
-    other && `yesterday ${rate(other.all)} in all, ${rate(other.denied)} denied`,
+    other && `yesterday ${rate(other.all)} in total, ${rate(other.denied)} denied`,
   ]
   return [clock(ms), ...parts.filter(Boolean)].join(' · ')
 }

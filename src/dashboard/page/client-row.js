@@ -32,7 +32,7 @@ export function clientRow({ onSelect, onNetwork }) {
     box.setAttribute('aria-label', `Select ${spelled(client.identity)}`)
     setText(routes, routesOf(client))
     setText(denied, count(client.denied))
-    setText(perSecond, client.deniedPerSecond > 0 ? `${rate(client.deniedPerSecond)}/s` : 'not now')
+    setText(perSecond, client.deniedPerSecond > 0 ? `${rate(client.deniedPerSecond)}/s` : 'none now')
     setText(first, clock(client.firstDeniedMs))
     setText(last, `to ${clock(client.lastDeniedMs)}`)
     setText(addresses, client.addresses === 0 ? '–' : counted(client.addresses, 'address'))
@@ -44,7 +44,7 @@ export function clientRow({ onSelect, onNetwork }) {
           {
             type: 'button',
             class: 'network',
-            title: 'Clients of this network',
+            title: 'Show the clients in this network',
             onclick: () => onNetwork(network),
           },
           network,

@@ -107,7 +107,7 @@ const keyOf = ({ limitName, identity }) => `${limitName}\0${identity}`
 /** Returns how many clients there are, and how many of them are listed. */
 function summaryOf({ denied, deniedClients, matching = denied.length }, search) {
   if (deniedClients === 0) return 'No client was denied.'
-  const listed = denied.length < matching ? `, the ${count(denied.length)} most denied are listed` : ''
+  const listed = denied.length < matching ? `; the ${count(denied.length)} most denied are listed` : ''
   if (search !== '') return `${counted(matching, 'client')} found${listed}`
   return `${counted(deniedClients, 'client')}${listed}`
 }

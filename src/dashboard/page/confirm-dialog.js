@@ -87,5 +87,5 @@ export function confirmDialog({ title, verb, content = [], reason, actions, run,
 /** Returns what went wrong, and what to do if the outcome is unknown. */
 export function textOf({ message, isUnknown }) {
   if (!isUnknown) return message
-  return `The outcome is unknown. ${message.replace(/\.?$/, '.')} Check what is in force, or press again: the change is made only once.`
+  return `The outcome is unknown. ${message.replace(/\.?$/, '.')} Check what is in force, or press the button again. The change is made only once.`
 }

@@ -10,7 +10,11 @@ export function conflictTexts({ conflicts, message }, loadTheirs) {
     return el('li', {}, spelled(`${path}: it was ${partText(before)}. ${differs}`))
   })
   return [
-    el('p', {}, 'Another operator has changed the same settings in the meantime. Nothing is saved yet.'),
+    el(
+      'p',
+      {},
+      'Another operator has changed the same settings since you opened this page. Nothing has been saved.',
+    ),
     lines.length > 0 ? el('ul', {}, ...lines) : el('p', {}, message),
     el('p', {}, 'Save anyway to replace their values with yours, or load theirs.'),
     el('button', { type: 'button', onclick: loadTheirs }, 'Load theirs'),

@@ -24,7 +24,8 @@ export function candidateText({ sinceMs, requests, clients, newlyDenied, newlyAl
     newlyDenied > 0 && `denied ${count(newlyDenied)} that were allowed`,
     newlyAllowed > 0 && `allowed ${count(newlyAllowed)} that were denied`,
   ].filter(Boolean)
-  const what = changes.length === 0 ? 'decided as the limits in force did' : changes.join(', and ')
+  const what =
+    changes.length === 0 ? 'made the same decisions as the limits in force' : changes.join(', and ')
   const of = `Of ${counted(requests, 'request')} from ${counted(clients, 'client')} since ${moment(sinceMs, nowMs)}`
   const failures = failed > 0 ? ` It could not decide ${counted(failed, 'request')}.` : ''
   return `${of}, it would have ${what}.${failures}`

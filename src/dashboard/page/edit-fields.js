@@ -48,7 +48,7 @@ function jsonField(label, value, prefix) {
       'fieldset',
       { class: 'limit-fields is-json' },
       el('legend', {}, label),
-      el('label', {}, 'Another policy, as JSON; empty for the one in the code', text),
+      el('label', {}, 'Policy, as JSON; leave empty to use the one in the code', text),
     ),
     read() {
       if (text.value.trim() === '') return undefined

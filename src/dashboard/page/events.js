@@ -38,7 +38,7 @@ export function eventsView({ go, load }) {
     search.show(route.search)
     const shown = found(events, route.search).toReversed()
     const listed = shown.slice(0, MAX_LISTED)
-    const rest = shown.length > listed.length ? `, the last ${MAX_LISTED} are listed` : ''
+    const rest = shown.length > listed.length ? `; the latest ${MAX_LISTED} are listed` : ''
     setText(title, isKnown ? `${counted(shown.length, 'event')}${rest}.` : 'Waiting for the first figures…')
     const key = `${route.search}/${listed.length}/${listed[0]?.id}/${listed.at(-1)?.id}`
     setChildren(days, key, () => byDay(listed).map(([day, ofDay]) => dayList(day, ofDay)))

@@ -97,6 +97,7 @@ function effectsOf({ effects, decisions, processes }) {
     const listed = names.slice(0, MAX_NAMES).join(', ')
     return `${listed}${rest > 0 ? ` and ${count(rest)} more` : ''}: ${text.replace(/\.?$/, '.')}`
   })
-  const by = processes > 1 && decisions > 0 ? [`Counted by ${count(processes)} processes.`] : []
+  const by =
+    processes > 1 && decisions > 0 ? [`Decisions are added up over ${count(processes)} processes.`] : []
   return [...lines, ...by]
 }

@@ -25,11 +25,7 @@ export function inForceView({ actions, onDone }) {
     'section',
     { class: 'page', 'aria-labelledby': 'in-force-title' },
     el('h1', { id: 'in-force-title', tabindex: '-1' }, 'In force'),
-    el(
-      'p',
-      { class: 'lead' },
-      'Settings that operators have changed from the code, and bans of clients that were denied.',
-    ),
+    el('p', { class: 'lead' }, 'What operators have changed from the code, and bans of denied clients.'),
     list.element,
   )
   return { element, open: list.open, show: list.show }
@@ -38,7 +34,7 @@ export function inForceView({ actions, onDone }) {
 /** Creates a list of what is in force in one limiter, or in all. It is read again after each change. */
 export function inForceList({ limiter, actions, onDone }) {
   const body = el('tbody')
-  const note = el('p', { class: 'quiet', role: 'status' }, 'Reading…')
+  const note = el('p', { class: 'quiet', role: 'status' }, 'Loading…')
   const problems = el('div', { class: 'problems-of-list' })
   const heads = limiter === undefined ? HEADS : HEADS.slice(1)
   const table = el(
@@ -157,7 +153,9 @@ export function inForceList({ limiter, actions, onDone }) {
     } catch (error) {
       if (error.conflicts === undefined) throw error
       await load()
-      throw new Error('Another operator has changed this in the meantime. Cancel, and check the list again.')
+      throw new Error(
+        'Another operator has changed this since the list was loaded. Cancel, and check the list again.',
+      )
     }
   }
 
@@ -193,8 +191,8 @@ function bansText(read) {
   const [looked, unread] = ['looked', 'unread'].map((name) =>
     banned.reduce((sum, each) => sum + each[name], 0),
   )
-  const others = unread > 0 ? `, but not of ${count(unread)} that were denied less` : ''
-  return `Bans are listed of the clients that operators blocked last, and of ${counted(looked, 'client')} denied lately${others}.`
+  const others = unread > 0 ? `, but not for ${count(unread)} that were denied less` : ''
+  return `Bans are listed for the clients that operators blocked last, and for ${counted(looked, 'client')} denied recently${others}.`
 }
 
 /** Returns new numbers in words, such as `api: 100 per 1m`. */

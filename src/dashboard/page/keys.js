@@ -6,8 +6,8 @@ const KEYS = [
   ['k', 'previous row'],
   ['Enter', 'open the row'],
   ['x', 'select the client'],
-  ['X', 'select all from the last one'],
-  ['Esc', 'back, or leave a field'],
+  ['X', 'select the range from the last selected client'],
+  ['Esc', 'go back, or leave a field'],
   ['o', 'overview'],
   ['?', 'these keys'],
 ]

@@ -15,7 +15,7 @@ export function livePreview(ask) {
 
   async function load() {
     const turn = ++latest
-    const texts = await read().catch(({ message }) => [`What this would have done is not known: ${message}`])
+    const texts = await read().catch(({ message }) => [`The preview failed: ${message}`])
     if (turn === latest) setChildren(element, texts.join('\n'), () => texts.map((text) => el('li', {}, text)))
   }
 

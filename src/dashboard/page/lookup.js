@@ -147,7 +147,7 @@ function summaryOf(text, found) {
   if (isLimited) return 'Limited:'
   if (found.some(({ problem }) => problem !== undefined)) return 'Some limiters could not be read for'
   if (found.some(({ standings }) => standings.length > 0)) return 'Not limited:'
-  return isNetwork(text) ? 'No limiter counts by it:' : 'No limiter has seen'
+  return isNetwork(text) ? 'No limiter counts this network as a client:' : 'No limiter has seen'
 }
 
 function problem(text) {

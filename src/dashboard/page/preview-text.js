@@ -24,7 +24,7 @@ export function previewText({ limitName, clients, fromMs, toMs, denied, wouldDen
   const most = isBound ? 'at most ' : ''
   const since = `from ${moment(fromMs)} to ${moment(toMs)}`
   return [
-    `${limitName}: ${most}${count(wouldDeny)} of ${counted(clients, 'client')} would have been denied ${since}, ${count(denied)} were.`,
+    `${limitName}: ${most}${count(wouldDeny)} of ${counted(clients, 'client')} would have been denied ${since}; ${count(denied)} ${denied === 1 ? 'was' : 'were'}.`,
     namesText('Newly denied', newlyDenied, newlyDeniedCount, most),
     namesText('No longer denied', noLongerDenied, noLongerDeniedCount, isBound ? 'at least ' : ''),
     ...notes,

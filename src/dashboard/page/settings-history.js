@@ -18,13 +18,13 @@ export function historyPanel({ limiter, actions, onDone }) {
 
   function undo({ id: change, by, reason }) {
     confirmDialog({
-      title: `Undo the change of ${spelled(by)}, “${spelled(reason)}”`,
+      title: `Undo the change by ${spelled(by)}, “${spelled(reason)}”`,
       verb: 'Undo',
       reason: 'it was a mistake',
       actions,
       async run(author) {
         await post('undo', { limiter, change, ...author })
-        return `Undone: the change of ${by} in ${limiter}.`
+        return `Undone: the change by ${by} in ${limiter}.`
       },
       onDone,
     })
@@ -34,7 +34,7 @@ export function historyPanel({ limiter, actions, onDone }) {
     const { parts, partCount = 0, undoes } = change
     const listed = parts?.slice(0, MAX_PARTS) ?? []
     const rest = partCount - listed.length
-    const label = `Undo the change of ${change.by}: ${change.reason}`
+    const label = `Undo the change by ${change.by}: ${change.reason}`
     return el(
       'li',
       {},

@@ -34,10 +34,10 @@ export function targetForm({ actions, onDone }) {
   const element = el(
     'form',
     { class: 'bar adding', onsubmit: submit },
-    el('label', {}, 'Client, address or network', target),
+    el('label', {}, 'Client, IP address or network', target),
     effect,
     el('button', { type: 'submit', class: 'quiet-submit' }, 'Continue…'),
-    el('label', { class: 'check' }, isPrefix, 'All clients whose identity begins with it'),
+    el('label', { class: 'check' }, isPrefix, 'All clients whose identity begins with this text'),
   )
   return {
     element,

@@ -27,12 +27,12 @@ export function startTrialDialog({ limiter, proposal, defaults, actions, onDone 
       el(
         'p',
         { class: 'quiet' },
-        'It runs as a candidate, which denies no client, and then waits for an approval.',
+        'The limit runs as a candidate, which denies no client, and then waits for approval.',
       ),
       el('label', {}, `Limit${inForce === undefined ? '' : `, instead of ${count(inForce)}`}`, number),
-      el('label', {}, 'As a candidate for', watch),
-      el('label', {}, 'After the approval, it is reverted within', guard),
-      el('label', {}, 'if the share of denied clients in good standing rises by', share),
+      el('label', {}, 'Run it as a candidate for', watch),
+      el('label', {}, 'After approval, revert it within', guard),
+      el('label', {}, 'if the share of denied clients in good standing rises by more than', share),
     ],
     async run(author) {
       const body = {

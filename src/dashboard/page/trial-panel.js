@@ -10,7 +10,7 @@ const STALE = Symbol('stale')
 
 /** Creates the panel with the proposals for the limits of a limiter, and the trial of one. */
 export function trialPanel({ limiter, actions, onDone }) {
-  const status = el('p', { class: 'quiet', role: 'status' }, 'Reading…')
+  const status = el('p', { class: 'quiet', role: 'status' }, 'Loading…')
   const body = el('div', { class: 'trial' })
   const element = el(
     'section',
@@ -44,7 +44,10 @@ export function trialPanel({ limiter, actions, onDone }) {
     const isRunning = trial !== null && trial.phase !== 'ended'
     const isEmpty = proposals.length === 0 && trial === null
     status.hidden = !isEmpty
-    setText(status, 'Nothing has been counted yet. Processes report what clients ask for every five minutes.')
+    setText(
+      status,
+      'Nothing has been counted yet. Every five minutes, processes report what clients asked for.',
+    )
     setChildren(body, JSON.stringify([tuning, can]), () => [
       ...(trial === null ? [] : trialParts(trial)),
       ...(isRunning ? [] : proposals.flatMap(proposalParts)),
@@ -134,21 +137,21 @@ function adviceText({ limitName, verdict, inForce, limit, windowMs }) {
 /** Returns what clients asked for at most in a window. */
 function quantileText(quantiles) {
   const parts = quantiles.map(({ share, peak }) =>
-    share === 1 ? `the largest ${count(peak)}` : `${100 * share}% at most ${count(peak)}`,
+    share === 1 ? `the largest ${count(peak)}` : `${100 * share}% of clients at most ${count(peak)}`,
   )
-  return `Asked for in one window: ${parts.join(', ')}.`
+  return `Peaks in one window: ${parts.join(', ')}.`
 }
 
 const BECAUSE = {
-  gap: 'beyond a gap',
-  median: 'beyond 100 times the median',
-  denied: 'because of their denials',
+  gap: 'above a gap',
+  median: 'at 100 times the median or more',
+  denied: 'because the limit in force denies most of them',
 }
 
 function apartText({ because, smallestPeak, largestPeak }) {
   const peaks =
     smallestPeak === largestPeak ? count(largestPeak) : `${count(smallestPeak)} to ${count(largestPeak)}`
-  return `Set apart ${BECAUSE[because]}, at ${peaks}`
+  return `Set apart ${BECAUSE[because]}, with peaks of ${peaks}`
 }
 
 const asGroup = ({ clients, largest }) => ({
@@ -156,10 +159,9 @@ const asGroup = ({ clients, largest }) => ({
   identities: largest.map((each) => each.identity),
 })
 
-function watchedText({ clients, from, requests }) {
+function watchedText({ clients, from }) {
   const estimated = from === 'demands' ? ' (estimated)' : ''
-  const of = requests === undefined ? '' : ` ${counted(requests, 'request')}`
-  return `Newly denied by the candidate${estimated}${of}, of ${counted(clients, 'client')}`
+  return `Newly denied by the candidate${estimated}, of ${counted(clients, 'client')}`
 }
 
 function figures(title, { denied, identities }) {

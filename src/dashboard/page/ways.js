@@ -11,7 +11,7 @@ export const LENGTHS = [
 
 /** How an application gets what needs settings. */
 const NO_SETTINGS =
-  'To exempt clients, raise limits or block networks, write settings: sharedSettings(store).'
+  "To exempt clients, raise limits or block networks, add settings: sharedSettings(store) to the limiter's options."
 
 /**
  * Returns what can be done in a limiter to clients, or to networks: by its settings, otherwise by its bans. `why`
@@ -29,7 +29,7 @@ export function waysOf({ hasSettings, longestBlockMs }, isNetwork) {
 
 /** Returns for how long: names, and milliseconds or `null` for no end. The longest ban of a limiter is the most. */
 export function lengthsIn({ hasSettings, longestBlockMs }) {
-  if (hasSettings) return [...LENGTHS, ['no end', null]]
+  if (hasSettings) return [...LENGTHS, ['indefinitely', null]]
   const shorter = LENGTHS.filter(([, ms]) => ms < longestBlockMs)
   const [longest] = LENGTHS.filter(([, ms]) => ms === longestBlockMs)
   return [...shorter, longest ?? [duration(longestBlockMs), longestBlockMs]]

@@ -15,7 +15,7 @@ export function processEvent(
   header: Header,
   atMs: number,
 ): LoggableEvent {
-  const what = kind === 'process-seen' ? 'began to report' : 'was closed'
+  const what = kind === 'process-seen' ? 'started to report' : 'was closed'
   return eventOf(kind, header, atMs, `${processName(header)} ${what}`)
 }
 

@@ -86,7 +86,8 @@ function notesOf(clients: readonly Seen[]): readonly string[] {
   const are = (each: number) => (each === 1 ? '1 client is' : `${each.toLocaleString('en-US')} clients are`)
   return [
     prefixes > 0 && `${are(prefixes)} known only by a hash, so overrides by prefix may also apply to them.`,
-    networks > 0 && `${are(networks)} not known by address, so overrides of networks may also apply to them.`,
-    unknown > 0 && `${are(unknown)} under an override with another policy or window, and left as before.`,
+    networks > 0 &&
+      `${are(networks)} not known by IP address, so overrides of networks may also apply to them.`,
+    unknown > 0 && `${are(unknown)} under an override with another policy or window, and counted as before.`,
   ].filter((text) => typeof text === 'string')
 }

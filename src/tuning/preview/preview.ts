@@ -35,7 +35,8 @@ export function previewOf(rules: PreviewRules, demands: readonly LimitDemand[]):
   })
 }
 
-const OF_FUNCTION = 'What other numbers do to the policies that a function in the code returns is not known.'
+const OF_FUNCTION =
+  'A function in the code returns the policies of this limit, so what other numbers would have done is not known.'
 const NOTHING = 'Nothing has been counted yet.'
 const NO_TIME =
   'The units of this limit do not come back with time, so what clients would have used is not known.'

@@ -49,7 +49,7 @@ const WHY: Readonly<Record<TrialOutcome, string>> = {
   reverted: 'it denies too many clients in good standing',
   stopped: 'it was stopped',
   overridden: 'its settings were changed',
-  expired: 'no figures or no approval came in time',
+  expired: 'figures or an approval did not come in time',
   refused: 'the settings do not accept it',
 }
 

@@ -5,7 +5,7 @@ import { step } from './step.js'
 import type { Trial, TrialOrigin, TrialOutcome } from './trial.js'
 import { isPromoted, isWatched } from './trial-settings.js'
 
-/** How long a trial waits for an approval, and for figures that do not come. */
+/** How long a trial waits for approval, and for figures that do not come. */
 export const PATIENCE_MS = 7 * 86_400_000
 /** How much the clocks of processes may differ. */
 const MAX_SKEW_MS = 60_000
@@ -78,7 +78,7 @@ export function cancel(trial: Trial, origin: TrialOrigin, nowMs: number): Trial 
   if (phase === 'watching' || phase === 'ready') return stop({ ...trial, origin }, 'stopped', nowMs, origin)
   if (phase === 'guarding') return step({ ...trial, origin, outcome: 'stopped' }, 'reverting', nowMs, origin)
   if (isEnding(trial)) return undefined
-  throw new TypeError(`tune: the trial is ${phase}, which takes a moment. Stop it again after that.`)
+  throw new TypeError(`tune: the trial is ${phase}, which takes a moment. Then stop it again.`)
 }
 
 function isEnding({ phase }: Trial): boolean {

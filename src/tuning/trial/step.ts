@@ -22,9 +22,9 @@ function textOf(trial: Trial, phase: TrialPhase): string {
   const texts: Readonly<Record<TrialPhase, string>> = {
     starting: `a trial of ${what} begins`,
     watching: `${what} runs as a candidate for ${durationText(watchMs)}`,
-    ready: `${what} would newly deny ${sharedText(watched)}${watched?.from === 'demands' ? ' (estimated)' : ''}, and waits for an approval`,
+    ready: `${what} would newly deny ${sharedText(watched)}${watched?.from === 'demands' ? ' (estimated)' : ''}, and waits for approval`,
     promoting: `${what} was approved`,
-    guarding: `${what} is in force, and is reverted if it denies too many within ${durationText(guardMs)}`,
+    guarding: `${what} is in force, and is reverted if it denies too many clients within ${durationText(guardMs)}`,
     reverting: `${what} is reverted, because ${becauseOf(trial)}`,
     stopping: `the trial of ${what} ends, because ${becauseOf(trial)}`,
     ended:
@@ -38,7 +38,7 @@ function becauseOf({ outcome, guarded, problem }: Trial): string {
   if (outcome === 'overridden') return 'its settings were changed'
   if (outcome === 'refused') return `the settings do not accept it (${problem})`
   if (outcome === 'stopped') return 'it was stopped'
-  return 'no figures or no approval came in time'
+  return 'figures or an approval did not come in time'
 }
 
 function endText(trial: Trial): string {

@@ -108,7 +108,7 @@ function proposalFor(limiter: string, targets: readonly object[]) {
     warnings: isOfNetwork
       ? [
           '203.0.113.0/24 contains your own address, 203.0.113.9.',
-          '38 clients in 203.0.113.0/24 were never denied in the last hours.',
+          '38 clients in 203.0.113.0/24 have had no denials in the last 12 to 24 hours.',
         ]
       : [],
     notes: isOfNetwork ? ['The other clients in 198.51.100.0/24 could not be read.'] : [],
@@ -130,7 +130,7 @@ function previewOf(limiter: string, effect: unknown) {
     noLongerDenied: isMore ? clients : [],
     noLongerDeniedCount: isMore ? 12 : 0,
   }
-  const problem = 'What clients ask for is known for the window in force only.'
+  const problem = 'What clients asked for is known only for the window in force.'
   return {
     limits: [
       {

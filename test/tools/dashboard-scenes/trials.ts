@@ -17,7 +17,7 @@ const PHASES: Readonly<Record<string, TrialPhase>> = {
 const TEXTS: Readonly<Record<TrialPhase, string>> = {
   starting: 'a trial of 180 starts',
   watching: 'the limit of 180 runs as a candidate for 1d',
-  ready: 'the limit of 180 would have newly denied 9 of 3,400 clients, and waits for an approval',
+  ready: 'the limit of 180 would have newly denied 9 of 3,400 clients, and waits for approval',
   promoting: 'the limit of 180 was approved',
   guarding: 'the limit of 180 is in force, and is reverted if denials rise by more than 1%',
   reverting: 'the limit of 180 is reverted',

@@ -402,7 +402,7 @@ test('a store that fails is named, without its password', async () => {
 })
 
 test.each<[string[], string]>([
-  [[], 'no command of settings given: show, history, set'],
+  [[], 'no command given: write settings and one of show, history, set'],
   [['shw', 'api'], 'unknown command "settings shw"; did you mean show?'],
   [['show'], 'no limiter given, such as settings show api'],
   [['show', 'a b'], '"a b" is not the name of a limiter'],
@@ -416,7 +416,7 @@ test.each<[string[], string]>([
   [['block', 'api', 'mallory', '--identity', 'a', ...WHY], 'settings block takes no "mallory"'],
   [['block', 'api', '--network', 'mallory', ...WHY], 'network must be an IP address or a CIDR range'],
   [['block', 'api', '--identity', 'a', '--for', '5', ...WHY], '--for must be a duration with a unit'],
-  [['block', 'api', '--identity', 'a', '--for', '5m', '--until', 'x', ...WHY], 'exclude each other'],
+  [['block', 'api', '--identity', 'a', '--for', '5m', '--until', 'x', ...WHY], 'cannot be combined'],
   [['remove', 'api', '--identity', 'a', '--for', '5m', ...WHY], '--for and --until are for exempt'],
   [['unset', 'api', ...WHY], 'settings unset requires parts such as limits.api'],
   [['undo', 'api', ...WHY], 'settings undo requires the id of one change'],
@@ -509,7 +509,7 @@ describe('the preview of --dry-run', () => {
       [
         ['0', `  no longer denied: 1 client: ${hash('scraper')} (900)`],
         ['1', '  402 clients are known only by a hash, so overrides by prefix may also apply to them.'],
-        ['1', '  402 clients are not known by address, so overrides of networks may also apply to them.'],
+        ['1', '  402 clients are not known by IP address, so overrides of networks may also apply to them.'],
       ].map(([denied, line]) => [
         `preview of api: 402 clients ${span}`,
         `  denied at least once: 1 client, and with the change ${denied}`,

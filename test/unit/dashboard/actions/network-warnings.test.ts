@@ -31,13 +31,13 @@ test.each([
     'allowed clients',
     network,
     { demands: [demand(['203.0.113.1'], ['203.0.113.2'], ['203.0.114.1'])] },
-    ['2 clients in 203.0.113.0/24 were never denied in the last hours.'],
+    ['2 clients in 203.0.113.0/24 have had no denials in the last 12 to 24 hours.'],
   ],
   [
     'clients that a sample stands for',
     network,
     { demands: [demand(['203.0.113.1', false, 40])] },
-    ['40 clients in 203.0.113.0/24 were never denied in the last hours.'],
+    ['40 clients in 203.0.113.0/24 have had no denials in the last 12 to 24 hours.'],
   ],
   [
     'a client that one of two limits denied: no',
@@ -49,7 +49,7 @@ test.each([
     'one client, in IPv6',
     '2001:db8::/48',
     { demands: [demand(['2001:db8:0:100::/56'])] },
-    ['1 client in 2001:db8::/48 was never denied in the last hours.'],
+    ['1 client in 2001:db8::/48 has had no denials in the last 12 to 24 hours.'],
   ],
   [
     'the address of the operator',
@@ -85,7 +85,9 @@ test.each([
   [
     'who else is in a network, for a limiter of users',
     [demand(['0123456789abcdefghij_-'])],
-    ['This limiter does not count by address, so it is not known which other clients are in 203.0.113.0/24.'],
+    [
+      'This limiter does not count by IP address, so the page cannot tell which other clients are in 203.0.113.0/24.',
+    ],
   ],
   [
     'who else is in a network, if that could not be read',

@@ -79,6 +79,6 @@ test.each([
 ])('a ban of %s is rejected with how to get it', async (_, target, durationMs) => {
   const { watched } = watchedLimiter({ policy: banning, settings: undefined })
   await expect(banTargets(watched, { targets: [target], durationMs })).rejects.toThrow(
-    'write settings: sharedSettings(store)',
+    'add settings: sharedSettings(store)',
   )
 })

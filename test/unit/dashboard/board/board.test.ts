@@ -117,7 +117,7 @@ test('a store that is unavailable is probed while a page is open, so that the en
       store: 'remote',
       servers: [],
       sinceMs: START_MS,
-      effects: [{ limiter: 'api', text: 'each process counts on its own, and grants 50% of each limit' }],
+      effects: [{ limiter: 'api', text: 'each process counts on its own, and allows 50% of each limit' }],
       decisions: 20,
       processes: 1,
       reporting: 1,

@@ -21,7 +21,7 @@ test.each<[readonly ChangedPart[] | undefined, string]>([
   [undefined, 'changed the settings'],
   [[], 'changed the settings'],
   [[{ path: 'mode', after: 'report' }], 'set the mode to report'],
-  [[{ path: 'mode', before: 'report' }], 'reset the mode to that in the code'],
+  [[{ path: 'mode', before: 'report' }], 'reset the mode to the one in the code'],
   [[{ path: 'candidate', after: { limits: {} } }], 'set a candidate'],
   [[{ path: 'candidate', before: { limits: {} } }], 'removed the candidate'],
   [[{ path: 'limits.api', after: { limit: 7 } }], 'set api to 7'],

@@ -61,7 +61,7 @@ test('one outage is one event, although each limiter has a circuit breaker', () 
   expect(events()).toMatchObject([
     {
       kind: 'breaker',
-      text: 'redis (10.0.0.7:6379) does not reply in time',
+      text: 'redis (10.0.0.7:6379) stopped replying in time',
       details: { state: 'open', server: '10.0.0.7:6379' },
     },
     { kind: 'breaker', text: 'redis (10.0.0.7:6379) replies in time again', details: { state: 'closed' } },
@@ -77,7 +77,7 @@ test('an outage that two processes see is logged once, and its end also', async 
     }
   await one.group.log.read()
   expect(one.events().map(({ text }) => text)).toEqual([
-    'redis does not reply in time',
+    'redis stopped replying in time',
     'redis replies in time again',
   ])
 })
@@ -107,7 +107,7 @@ test('a change of settings is logged once, with who made it, why, and what, alth
     { limiter: 'api', by: 'bob', reason: 'a mistake', text: 'set the mode to report' },
   ])
   const modes = one.events().filter(({ kind }) => kind === 'mode')
-  expect(modes).toMatchObject([{ limiter: 'api', by: 'bob', text: 'api only reports denials from now on' }])
+  expect(modes).toMatchObject([{ limiter: 'api', by: 'bob', text: 'api now only reports denials' }])
 })
 
 test('a mode that the code sets is logged', () => {
@@ -119,8 +119,8 @@ test('a mode that the code sets is logged', () => {
   api.limiter.mode = 'enforce'
   sources.check()
   expect(events().map(({ kind, text }) => [kind, text])).toEqual([
-    ['mode', 'api only reports denials from now on'],
-    ['mode', 'api enforces its limits from now on'],
+    ['mode', 'api now only reports denials'],
+    ['mode', 'api now enforces its limits'],
   ])
 })
 

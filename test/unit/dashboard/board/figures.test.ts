@@ -270,7 +270,7 @@ test('while the store fails, the figures are of this process alone, which the pa
   shared.set('fail')
   await board.refresh()
   expect(board.processes()).toHaveLength(1)
-  expect(board.problems()).toEqual(['The figures cover this process alone (redis: connection lost).'])
+  expect(board.problems()).toEqual(['The figures cover only this process (redis: connection lost).'])
 })
 
 test('another format of a process is said, and left out', async () => {
@@ -280,7 +280,9 @@ test('another format of a process is said, and left out', async () => {
   const [[key = '', text = ''] = []] = [...shared.texts].filter(([name]) => name.includes('processes/'))
   shared.texts.set(key, text.replace('"headgate":1', '"headgate":2'))
   await board.refresh()
-  expect(board.problems()).toEqual(['other (pid 7) runs version 1.0.0, whose figures cannot be added up.'])
+  expect(board.problems()).toEqual([
+    'other (pid 7) runs version 1.0.0, whose figures cannot be added to these.',
+  ])
   expect(board.processes()).toHaveLength(2)
 })
 

@@ -18,7 +18,7 @@ const outage: ShownOutage = {
   store: 'redis',
   servers: ['10.0.0.7:6379'],
   sinceMs: SINCE_MS,
-  effects: [{ limiter: 'api', text: 'each process counts alone, and grants 25% of each limit' }],
+  effects: [{ limiter: 'api', text: 'each process counts on its own, and allows 25% of each limit' }],
   decisions: 1204,
   processes: 4,
   reporting: 4,
@@ -63,19 +63,19 @@ export const SENTENCES: readonly Row[] = [
     'a few denials of a client that goes over its limit once',
     figures([client('a', { denied: 4 })], { allowedPerSecond: 0.1, deniedPerSecond: 0.07 }),
     'calm',
-    `4 requests from 1 client denied since ${SINCE}: 41% of all`,
+    `4 requests from 1 client denied since ${SINCE}: 41% of all requests`,
   ],
   [
     'one denial in report mode',
     figures([client('a', { denied: 1 })], { mode: 'report', deniedPerSecond: 1 / 60 }),
     'calm',
-    `1 request from 1 client would have been denied since ${SINCE}: less than 1% of all`,
+    `1 request from 1 client would have been denied since ${SINCE}: less than 1% of all requests`,
   ],
   [
     'many denials among very many requests',
     figures([client('a', { denied: 90 })], { allowedPerSecond: 90, deniedPerSecond: 0.5 }),
     'calm',
-    `90 requests from 1 client denied since ${SINCE}: less than 1% of all`,
+    `90 requests from 1 client denied since ${SINCE}: less than 1% of all requests`,
   ],
 
   // The store.
@@ -83,7 +83,7 @@ export const SENTENCES: readonly Row[] = [
     'a store that is frozen',
     figures(many(9, 100), { outage }),
     'critical store-outage',
-    `redis (10.0.0.7:6379) has not replied in time since ${SINCE}: each process counts alone, and grants 25% of each limit, 1,204 decisions without it`,
+    `redis (10.0.0.7:6379) has not replied in time since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
   ],
   [
     'a store whose client does not tell its server, seen by a process that cannot read the others',
@@ -97,7 +97,7 @@ export const SENTENCES: readonly Row[] = [
     'a store that replies to all processes but one',
     figures([], { outage: { ...outage, processes: 1 } }),
     'critical store-outage',
-    `redis (10.0.0.7:6379) has not replied in time to 1 of 4 processes since ${SINCE}: each process counts alone, and grants 25% of each limit, 1,204 decisions without it`,
+    `redis (10.0.0.7:6379) has not replied in time to 1 of 4 processes since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
   ],
   [
     'two servers of a store, before any decision',
@@ -111,7 +111,7 @@ export const SENTENCES: readonly Row[] = [
     'an attack during an outage',
     figures([ada], { outage }),
     'critical store-outage',
-    `redis (10.0.0.7:6379) has not replied in time since ${SINCE}: each process counts alone, and grants 25% of each limit, 1,204 decisions without it`,
+    `redis (10.0.0.7:6379) has not replied in time since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
   ],
 
   // Accounts under attack.

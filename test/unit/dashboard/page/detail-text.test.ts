@@ -34,7 +34,10 @@ const candidate = {
 
 test.each([
   [{ requests: 0, clients: 0 }, 'It has decided no requests since 12:04.'],
-  [{}, 'Of 1,200 requests from 30 clients since 12:04, it would have decided as the limits in force did.'],
+  [
+    {},
+    'Of 1,200 requests from 30 clients since 12:04, it would have made the same decisions as the limits in force.',
+  ],
   [
     { newlyDenied: 12 },
     'Of 1,200 requests from 30 clients since 12:04, it would have denied 12 that were allowed.',

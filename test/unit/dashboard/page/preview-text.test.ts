@@ -13,7 +13,7 @@ const preview = {
   newlyDeniedCount: 12,
   noLongerDeniedCount: 0,
 }
-const head = 'api: 13 of 3,400 clients would have been denied from 09:05 to 21:10, 1 were.'
+const head = 'api: 13 of 3,400 clients would have been denied from 09:05 to 21:10; 1 was.'
 
 test.each([
   [{}, `${head} Newly denied: b\\u{202e} (asked for 1,200) and 11 more.`],

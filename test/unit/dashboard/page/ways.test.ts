@@ -21,7 +21,7 @@ test.each<readonly [boolean, number, boolean, readonly string[], RegExp]>([
     HOUR_MS,
     false,
     ['release', 'block'],
-    /^To exempt clients.* write settings: sharedSettings\(store\)\.$/,
+    /^To exempt clients.* add settings: sharedSettings\(store\) to the limiter's options\.$/,
   ],
   [false, HOUR_MS, true, ['release'], /^To exempt clients, raise limits or block networks/],
   [false, 0, false, ['release'], /^This limiter has no ban, so it cannot block clients\. To exempt/],
@@ -46,7 +46,7 @@ test.each<readonly [number, readonly string[]]>([
 })
 
 test('an override can last longer than a ban, and have no end', () => {
-  expect(lengthsIn({ hasSettings: true, longestBlockMs: 600_000 }).at(-1)).toEqual(['no end', null])
+  expect(lengthsIn({ hasSettings: true, longestBlockMs: 600_000 }).at(-1)).toEqual(['indefinitely', null])
 })
 
 test('a text is a network if it is an address or a range, in either version of IP', () => {

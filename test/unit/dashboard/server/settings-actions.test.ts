@@ -52,7 +52,7 @@ test('a network is blocked with the warnings that were asked for first, and unbl
   const { warnings, raises, mode } = await send('proposal', { targets })
   expect(warnings).toEqual([
     '203.0.113.0/24 contains your own address, 203.0.113.9.',
-    '1 client in 203.0.113.0/24 was never denied in the last hours.',
+    '1 client in 203.0.113.0/24 has had no denials in the last 12 to 24 hours.',
   ])
   expect({ raises, mode }).toMatchObject({ raises: [], mode: 'enforce' })
   const body = { targets, effect: 'block', durationMs: 3_600_000, reason }

@@ -116,6 +116,6 @@ test('a limiter without settings has proposals, and the fix for a trial', async 
   expect(await send('tuning')).toMatchObject({ proposals: [], trial: null })
   expect(await failure(send('start-trial', { ...asked, reason }))).toEqual([
     400,
-    'tune: api must have shared settings. Write settings: sharedSettings(store).',
+    'tune: api must have shared settings. Add settings: sharedSettings(store) to its options.',
   ])
 })

@@ -76,8 +76,8 @@ test('a process that is closed says so, and is not gone', async () => {
   await pass(MINUTE_MS, [one], [one])
   expect([one.states(), one.allowed()]).toEqual([{ two: 'closed' }, 3])
   expect(one.events()).toEqual([
-    ['process-seen', 'web (pid 1) began to report'],
-    ['process-seen', 'web (pid 1) began to report'],
+    ['process-seen', 'web (pid 1) started to report'],
+    ['process-seen', 'web (pid 1) started to report'],
     ['process-closed', 'web (pid 1) was closed'],
   ])
 })
@@ -244,7 +244,7 @@ test('a write whose reply is lost leaves one document, and one event', async () 
   shared.set('none')
   await pass(20 * SECOND_MS, [one])
   expect(shared.of('processes/')).toHaveLength(1)
-  expect(one.events()).toEqual([['process-seen', 'web (pid 1) began to report']])
+  expect(one.events()).toEqual([['process-seen', 'web (pid 1) started to report']])
 })
 
 test('values of other programs stay as they are, and documents go elsewhere', async () => {

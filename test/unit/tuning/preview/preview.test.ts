@@ -151,7 +151,7 @@ describe('clients that are known by their address', () => {
     expect([ada?.newlyDenied, network?.newlyDenied, network?.notes]).toEqual([
       [{ identity: hash('ada'), peak: 8 }],
       [],
-      ['2 clients are not known by address, so overrides of networks may also apply to them.'],
+      ['2 clients are not known by IP address, so overrides of networks may also apply to them.'],
     ])
   })
 })
@@ -164,7 +164,7 @@ test('says how many clients an override may also apply to, and leaves out those 
   ]
   expect((await preview({ overrides }))?.notes).toEqual([
     '3,388 clients are known only by a hash, so overrides by prefix may also apply to them.',
-    '3,388 clients are not known by address, so overrides of networks may also apply to them.',
+    '3,388 clients are not known by IP address, so overrides of networks may also apply to them.',
   ])
 })
 
@@ -239,7 +239,7 @@ test('does not know what becomes of the policies that a function returns, unless
   const changes = await preview({ limits: { api: { limit: 50 } } }, [usual], { policy })
   expect([stays, changes]).toMatchObject([
     counts(1, 0, 0, 1),
-    { problem: expect.stringMatching(/a function in the code returns/) },
+    { problem: expect.stringMatching(/^A function in the code returns/) },
   ])
 })
 
@@ -249,7 +249,7 @@ test('an override with another window leaves its client as it was, and says so',
   ]
   expect(await preview({ overrides } as never)).toMatchObject({
     ...counts(1, 1, 0, 0),
-    notes: ['1 client is under an override with another policy or window, and left as before.'],
+    notes: ['1 client is under an override with another policy or window, and counted as before.'],
   })
 })
 

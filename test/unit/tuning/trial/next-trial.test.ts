@@ -90,5 +90,5 @@ test.each([
 
 test.each(['starting', 'promoting'] as const)('a trial that is %s cannot be stopped in between', (phase) => {
   const stop = () => cancel({ ...trial, phase }, { by: 'bob', reason: 'a launch' }, START_MS)
-  expect(stop).toThrow(`tune: the trial is ${phase}, which takes a moment. Stop it again after that.`)
+  expect(stop).toThrow(`tune: the trial is ${phase}, which takes a moment. Then stop it again.`)
 })

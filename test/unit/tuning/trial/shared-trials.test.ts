@@ -22,7 +22,7 @@ async function guardedWorld() {
   return ready
 }
 
-test('a trial runs as a candidate, waits for an approval, is guarded, and stays', async () => {
+test('a trial runs as a candidate, waits for approval, is guarded, and stays', async () => {
   const world = sharedWorld()
   const { trials, settings } = world.process()
   const started = await trials.start(PLAN, ada)
@@ -43,14 +43,14 @@ test('a trial runs as a candidate, waits for an approval, is guarded, and stays'
   expect(phaseOf(await trials.advance('api'))).toEqual(['watching', undefined]) // there are no figures
   const ready = await trials.advance('api', demandSince(START_MS, world.nowMs))
   expect(textsOf(ready)).toEqual([
-    'the limit of 60 for api would newly deny 99 of 401 clients (estimated), and waits for an approval',
+    'the limit of 60 for api would newly deny 99 of 401 clients (estimated), and waits for approval',
   ])
   expect(await settings.read('api')).toMatchObject({ candidate: { limits: { api: { limit: 60 } } } })
 
   const promoted = await trials.approve('api', bob)
   expect(textsOf(promoted)).toEqual([
     'the limit of 60 for api was approved',
-    'the limit of 60 for api is in force, and is reverted if it denies too many within 1h',
+    'the limit of 60 for api is in force, and is reverted if it denies too many clients within 1h',
   ])
   expect(promoted.events[0]).toMatchObject(bob)
   expect(await settings.read('api')).toEqual({ limits: { api: { limit: 60 } }, overrides: [] })
@@ -129,7 +129,7 @@ describe("an operator's change ends the trial, and stays", () => {
     expect(await settings.read('api')).toEqual({ limits, overrides: [] })
   })
 
-  test('of the candidate, while it waits for an approval', async () => {
+  test('of the candidate, while it waits for approval', async () => {
     const { trials, settings } = await readyWorld()
     const candidate = { limits: { api: { limit: 70 } } }
     await settings.change('api', (now) => ({ ...now, candidate }), bob)
