@@ -31,7 +31,7 @@ export async function eventsCommand(args: readonly string[]): Promise<string> {
     open: () => openEvents(settings, folder),
     onEvents: (events) => void stdout.write(textOf(events)),
     onFailure: ({ message }) =>
-      void stderr.write(`headgate: ${escapeUnprintable(message)} (waits until the store is back)\n`),
+      void stderr.write(`headgate: ${escapeUnprintable(message)} (waiting until the store is back)\n`),
     async pause() {
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS))
       return isRead

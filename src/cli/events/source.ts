@@ -26,7 +26,7 @@ export async function openEvents({ store, prefix }: EventSettings, folder: strin
   const loaded = await loadStore('events', store)
   const { documents } = loaded
   if (documents !== undefined) return sourceIn(documents, prefix, async () => loaded.close?.())
-  throw new InputError(`the store in ${store} has no documents, so it holds no events`)
+  throw new InputError(`the store in ${store} has no documents, so it has no events`)
 }
 
 function sourceIn(documents: Documents, prefix: string, close: () => Promise<void>): EventSource {

@@ -30,7 +30,7 @@ collector's JSON. Several logs are merged by time. - is standard input.
                     many, their addresses and ranges, or none; without this option private ones, and all
                     connections if nearly all public ones forward an address
   --fields <names>  the names of fields in JSON, such as client=peer,time=at,method=verb,path=route,user=account
-  --time-zone <zone>  the zone of times that name none, such as Europe/Berlin (UTC without this option)
+  --time-zone <zone>  the time zone of times without one, such as Europe/Berlin (default: UTC)
   --suggest         show the smallest limits that deny at most 0, 0.1 and 1% of requests, and of clients;
                     requires --policy fixed-window or first-request, and makes --limit optional
   --json            print one JSON object
@@ -80,10 +80,10 @@ function checkAddresses(replay: Replay, { keyText }: ReplaySettings): void {
   const { requests } = decisions
   if (requests === 0) return
   if (privateAddresses > 0 && privateAddresses + unknownAddresses >= NEARLY_ALL * requests) {
-    const problem = `${privateAddresses} of ${requests} requests have only a private IP address, as of a proxy`
+    const problem = `${privateAddresses} of ${requests} requests have only a private IP address, such as a proxy's`
     const fix =
       'Log X-Forwarded-For beside it (see --format). If these are the clients, add --trust-proxy none'
-    throw new InputError(`${problem}, which --key ${keyText} would take for the client. ${fix}`)
+    throw new InputError(`${problem}, which --key ${keyText} would treat as the client. ${fix}`)
   }
   if (unknownAddresses < requests) return
   const fix = "Log the client's IP address, or choose another --key"

@@ -27,7 +27,7 @@ export function inputRows(report: Report): InputRow[] {
 function outOfOrderText({ lines, mostMs, late }: Report['outOfOrder']): string {
   const found = `${count(lines)}, by up to ${spanText(mostMs)}`
   if (late === 0) return `${found}: sorted`
-  return `${found}: sorted, except ${count(late)}, which are too late and count when later ones do`
+  return `${found}: sorted, except ${count(late)} that came too late`
 }
 
 /** Returns how times without a zone were read, and which hours exist twice. */
@@ -38,14 +38,14 @@ function zoneRows({ timeZone, repeatedHours }: Report): InputRow[] {
     if (isMerged)
       return [
         'twice',
-        `${which}: its second ${count(requests)} requests count in the first, unless you name the zone`,
+        `${which}: the ${count(requests)} requests of its second run count in the first, unless you name the zone`,
       ]
     return [
       'twice',
-      `${which}, with ${count(requests)} requests: each is in the one nearer to the lines before it`,
+      `${which}, with ${count(requests)} requests: each counts in the run nearer to the lines before it`,
     ]
   })
-  return [['time zone', `${timeZone}, for times that name none: see --time-zone`], ...hours]
+  return [['time zone', `${timeZone}, for times without one: see --time-zone`], ...hours]
 }
 
 function rowIf(number: number, name: string, text: string): InputRow[] {
@@ -57,23 +57,19 @@ function addressRows({ forwarded, unknownAddresses, privateAddresses }: Report):
     ...rowIf(
       forwarded.requests,
       'forwarded',
-      `${count(forwarded.requests)} requests, whose clients are from a forwarded list`,
+      `${count(forwarded.requests)} requests, with the client from a forwarded list`,
     ),
     ...rowIf(
       forwarded.ignored,
       'not trusted',
-      `${count(forwarded.ignored)} forwarded lists: their senders are no proxies by --trust-proxy`,
+      `${count(forwarded.ignored)} forwarded lists from senders that are not proxies (see --trust-proxy)`,
     ),
     ...rowIf(
       privateAddresses,
       'private',
-      `${count(privateAddresses)} requests, which count by an address that may be a proxy's`,
+      `${count(privateAddresses)} requests, counted by an address that may be a proxy's`,
     ),
-    ...rowIf(
-      unknownAddresses,
-      'no address',
-      `${count(unknownAddresses)} requests, which count as one client`,
-    ),
+    ...rowIf(unknownAddresses, 'no address', `${count(unknownAddresses)} requests, counted as one client`),
   ]
 }
 

@@ -1,7 +1,7 @@
 /** Why lines are not counted as requests: those that are none or that are not limited, as reports say it. */
 const SKIPPED = {
   blank: 'blank',
-  noRequest: 'without a request of their own',
+  noRequest: 'without a request',
   otherRoute: 'left out by --only',
 } as const
 

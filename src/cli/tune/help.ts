@@ -25,7 +25,7 @@ or of all. Changes nothing.
                     (default after start, status, approve and stop: the environment variable HEADGATE_STORE)
   --prefix <text>   the limiters' prefix, after the keyPrefix of their client, such as app:hg (default: hg)
 
-A trial runs a limit as a candidate, then waits for an approval, which puts the limit into force. After that,
+A trial runs a limit as a candidate, then waits for approval, which puts the limit into force. After that,
 the limit is reverted if it denies too many clients in good standing. A trial changes the shared settings of the
 limiter, and the processes with a dashboard take its steps. start begins a trial, status shows it, approve puts
 its limit into force, and stop ends it and restores the previous limit.

@@ -48,7 +48,7 @@ async function proposeAll(opened: OpenStore, request: LiveRequest): Promise<stri
   }
   if (limiter !== undefined && all.every(({ proposals }) => proposals.length === 0))
     throw new InputError(
-      `no dashboard has counted clients of ${limiter} under the prefix ${prefix}: it tells them every five minutes`,
+      `no dashboard has counted clients of ${limiter} under the prefix ${prefix}: it reports them every five minutes`,
     )
   if (json) return jsonText({ limiters: all })
   return `${all.flatMap((each) => sectionsOf(each, request)).join('\n\n')}\n`

@@ -30,7 +30,7 @@ export function documentsOf({ store: { documents, name } }: OpenStore): Document
   }
 }
 
-/** Reads the names of the limiters that dashboards have reported in the last quarter of an hour. */
+/** Reads the names of the limiters that dashboards have reported in the last 15 minutes. */
 export async function readLimiterNames(opened: OpenStore, prefix: string): Promise<readonly string[]> {
   const slots = await processSlots(documentsOf(opened), processesKey(prefix), () => true).read()
   const names = slots.flatMap((slot) => slot?.document?.limiters?.map(({ name }) => name) ?? [])

@@ -38,8 +38,8 @@ function stateText(trial: Trial, nowMs: number): string {
   const texts: Readonly<Record<TrialPhase, string>> = {
     starting: 'is about to run as a candidate',
     watching: `runs as a candidate for ${durationText(watchMs)}, until ${until(phaseSinceMs + watchMs, nowMs)}`,
-    ready: 'waits for an approval',
-    promoting: 'is about to be in force',
+    ready: 'waits for approval',
+    promoting: 'is about to come into force',
     guarding: `is in force, and is reverted if it denies ${percent(maxHarmedShare)} more of the clients in good standing until ${until(phaseSinceMs + guardMs, nowMs)}`,
     reverting: 'is about to be reverted',
     stopping: 'is about to end',

@@ -247,7 +247,7 @@ describe('a trial', () => {
     const trials = sharedTrials({ name: 'redis', documents }, sharedSettings(store), { now })
     await trials.advance('api', demandSince(0, now()))
     const ready = await mustRun('tune', 'status', URL, 'api')
-    expect(ready).toContain('state         waits for an approval\nwould deny    ')
+    expect(ready).toContain('state         waits for approval\nwould deny    ')
     expect(ready).toContain(`to approve it npx headgate tune approve ${URL} api --reason <text>`)
     expect(await mustRun('tune', 'approve', URL, 'api', ...WHY)).toContain(
       'state         is in force, and is reverted',

@@ -140,8 +140,8 @@ describe('without the zone, or with a wrong one', () => {
   test('the report says what becomes of it', async () => {
     const file = write('merged.log', hour(2) + hour(2))
     expect(await mustRun('replay', file, ...LIMIT)).toContain(`
-time zone     UTC, for times that name none: see --time-zone
-twice         the hour from 2026-10-25 02:00: its second 60 requests count in the first, unless you name the zone
+time zone     UTC, for times without one: see --time-zone
+twice         the hour from 2026-10-25 02:00: the 60 requests of its second run count in the first, unless you name the zone
 `)
   })
 })
@@ -172,8 +172,8 @@ test('the report says how times without a zone were read', async () => {
   const file = write('twice.log', line('2026-10-25T02:30:00').repeat(2))
   const text = await mustRun('replay', file, ...LIMIT, '--time-zone', 'Europe/Berlin')
   expect(text).toContain(`
-time zone     Europe/Berlin, for times that name none: see --time-zone
-twice         the hour from 2026-10-25 02:00, with 2 requests: each is in the one nearer to the lines before it
+time zone     Europe/Berlin, for times without one: see --time-zone
+twice         the hour from 2026-10-25 02:00, with 2 requests: each counts in the run nearer to the lines before it
 `)
   const zoned = write('zoned.log', line('2026-10-25T02:30:00Z'))
   expect(await mustRun('replay', zoned, ...LIMIT)).not.toContain('time zone')

@@ -48,7 +48,7 @@ describe('behind a load balancer', () => {
   ])('only proxies are there %s: the command says so and stops', async (_where, line) => {
     const name = write('proxies.log', line.repeat(99) + plain('198.51.100.7'))
     const message =
-      '99 of 100 requests have only a private IP address, as of a proxy, which --key ip would take for the client. ' +
+      "99 of 100 requests have only a private IP address, such as a proxy's, which --key ip would treat as the client. " +
       'Log X-Forwarded-For beside it (see --format). If these are the clients, add --trust-proxy none'
     expect(await failureOf('replay', name, ...LIMIT)).toEqual([1, message])
     expect(await replay(name, ...LIMIT, '--trust-proxy', 'none')).toMatchObject({ requests: 100, clients: 2 })
@@ -77,7 +77,7 @@ describe('behind a load balancer', () => {
     const log = plain('10.0.0.1').repeat(9) + plain('198.51.100.7')
     expect(await replayLog(log, ...LIMIT)).toMatchObject({ requests: 10, privateAddresses: 9 })
     expect(await mustRun('replay', 'access.log', ...LIMIT)).toContain(
-      "private       9 requests, which count by an address that may be a proxy's\n",
+      "private       9 requests, counted by an address that may be a proxy's\n",
     )
   })
 })
@@ -213,7 +213,7 @@ test('the report says what was left out and why, and how the first request was r
   const text = await mustRun('replay', name, ...LIMIT, '--only', '/a')
   expect(text).toContain(`lines         8
 unreadable    3, the first is line 2 of left-out.log (1 in no known format, 1 too long, 1 with a time that no other line confirms)
-skipped       3 (1 blank, 1 without a request of their own, 1 left out by --only)
+skipped       3 (1 blank, 1 without a request, 1 left out by --only)
 requests      2, 2026-11-24 03:00:00Z to 2026-11-24 03:00:00Z
 clients       1, by ip
 first request client  198.51.100.7 (remote_addr)

@@ -13,10 +13,10 @@ describe('the report', () => {
     const text = await mustRun('replay', name, '--limit', '2', '--limit', '14', ...FIXED, '--suggest')
     expect(text).toBe(`lines         106
 unreadable    1, the first is line 103 of people.log (1 in no known format)
-skipped       1 (1 without a request of their own)
+skipped       1 (1 without a request)
 out of order  58, by up to 2 s: sorted
 requests      104, 2026-11-24 03:00:20Z to 2026-11-24 03:00:24Z
-no address    1 requests, which count as one client
+no address    1 requests, counted as one client
 clients       14, by ip
 first request client  198.51.100.0 (field 1)
               user    none
