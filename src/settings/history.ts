@@ -6,7 +6,7 @@ import { type Fields, isObject } from '../util/values.js'
 export const MAX_CHANGES = 100
 /** How many characters of JSON the parts of one change may have to be kept. */
 const MAX_PARTS_LENGTH = 20_000
-/** More parts than that many characters hold. */
+/** No `MAX_PARTS_LENGTH` characters hold more parts than this. */
 const MAX_PARTS = 1000
 /** How many bytes of JSON the parts of all changes may have. */
 const MAX_ALL_PARTS_BYTES = 100_000
@@ -88,7 +88,7 @@ export function continues({ changes, first }: History, earlier: History, foreign
 }
 
 /**
- * Returns changes with those of their parts that fit into so many bytes. The newest keep theirs the longest.
+ * Returns changes without the parts that exceed a number of bytes. The newest changes keep theirs longest.
  */
 export function partsWithin(changes: readonly StoredChange[], maxBytes: number): StoredChange[] {
   let leftBytes = Math.min(maxBytes, MAX_ALL_PARTS_BYTES)

@@ -66,8 +66,8 @@ export function largestOf(a: Curve, b: Curve): Curve {
 }
 
 /**
- * Returns a bound of what a client asked for of two processes at one time. At a rate, they leave at most in use
- * what each of them alone would leave at a part of the rate: the best division counts.
+ * Returns an upper bound of what a client asked two processes for at the same time. At a rate, they leave at most
+ * as much in use as both would, each alone at a part of the rate: the best division counts.
  */
 export function sumOf(a: Curve, b: Curve): Curve {
   if (a.length === 1) return [(a[0] ?? 0) + (b[0] ?? 0)]
@@ -82,7 +82,7 @@ export function sumOf(a: Curve, b: Curve): Curve {
   })
 }
 
-/** Returns the curve of a client of which a store has seen that it used so many units: a slower refill leaves no less. */
+/** Returns the curve of a client that used this many units in a store. A slower refill leaves no fewer. */
 export function seenCurve(used: number, length: number): Curve {
   return length === 1 ? [used] : RATES.map((_, i) => (i <= IN_FORCE ? used : 0))
 }

@@ -9,8 +9,8 @@ export interface LimitInForce {
 }
 
 /**
- * Returns what clients asked for of each limit in force. Of a limit whose numbers are not known, such as one
- * that a function returns, the demands of most clients.
+ * Returns what clients asked each limit in force for. For a limit with unknown numbers, such as one that a
+ * function returns, it takes the demands of most clients.
  */
 export function demandsInForce(
   demands: readonly LimitDemand[],
@@ -27,7 +27,7 @@ export function demandsInForce(
   })
 }
 
-/** Returns what clients asked for of limits that decide. */
+/** Returns what clients asked limits for, without candidates. */
 export function withoutCandidates(demands: readonly LimitDemand[]): readonly LimitDemand[] {
   return demands.filter(({ isCandidate }) => isCandidate === undefined)
 }

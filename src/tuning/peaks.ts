@@ -3,7 +3,7 @@ import type { ClientDemand } from './client-demand.js'
 /** The shares of the clients whose peaks are at most a quantile. */
 export const SHARES = [0.5, 0.9, 0.99, 0.999] as const
 
-/** Above this, a peak is no count of units. */
+/** A peak above this is not a count of units. */
 const MAX_PEAK = 1e12
 
 /** A peak that a share of the clients does not exceed. */
@@ -12,7 +12,7 @@ export interface Quantile {
   readonly peak: number
 }
 
-/** Returns demands by their peaks, the smallest first. Leaves out those that are no demand. */
+/** Returns demands by their peaks, the smallest first. Leaves out peaks that are not a demand. */
 export function sortByPeak(demands: readonly ClientDemand[]): readonly ClientDemand[] {
   const isDemand = ({ peak, weight }: ClientDemand) =>
     peak > 0 && peak <= MAX_PEAK && weight > 0 && Number.isFinite(weight)

@@ -6,7 +6,7 @@ import { isMeasured, peakAtRate } from './demand-curve.js'
 /** Whether other numbers would have denied a client at least once. */
 export interface WouldDeny {
   readonly denies: boolean
-  /** Set if a bound says so: perhaps it would not have been denied. */
+  /** Set if this comes from an upper bound: perhaps it would not have been denied. */
   readonly isBound?: true
 }
 
@@ -47,8 +47,8 @@ function judgeOfLimit(before: number, after: number, peakOf: (client: ClientDema
 }
 
 /**
- * Judges by peaks. Whom the limit in force has denied or not says more than a peak, which knows nothing of refunds:
- * a wider limit denies nobody else, and a narrower one all of them.
+ * Judges by peaks. Whether the limit in force denied a client says more than its peak, which ignores refunds:
+ * a wider limit denies no other clients, and a narrower one denies all of them.
  */
 function judgeBy(
   limit: number,

@@ -111,7 +111,7 @@ test('what cannot be proposed or previewed is said, and a block goes on knowingl
   const dialog = page.getByRole('dialog')
   const reason = 'redis: no reply within 800 ms'
   await dialog.getByText(`Could not find out which other clients this would affect: ${reason}`).waitFor()
-  await dialog.getByText(`What this would have done is not known: ${reason}`).waitFor()
+  await dialog.getByText(`The preview failed: ${reason}`).waitFor()
   await dialog.getByLabel('Reason').fill('an attack')
   const press = async (count: number) => {
     for (let i = 0; i < 20 && sent.length < count; i++) {
@@ -230,6 +230,6 @@ test('a day is compared with the day before, and read step by step by the keyboa
   await page.keyboard.press('PageUp')
   expect(Number(last) - Number(await chart.getAttribute('aria-valuenow'))).toBe(11)
   expect(await chart.getAttribute('aria-valuetext')).toMatch(
-    /^\d\d:\d\d:00 · [\d.]+ allowed, [\d.]+ denied per second \(\d+ %\) · yesterday [\d.]+ in all/,
+    /^\d\d:\d\d:00 · [\d.]+ allowed, [\d.]+ denied per second \(\d+%\) · yesterday [\d.]+ in total/,
   )
 })

@@ -25,7 +25,7 @@ export async function eventsCommand(args: readonly string[]): Promise<string> {
   }
   let isRead = true
   stdout.on('error', () => {
-    isRead = false // the reader of the pipe has gone
+    isRead = false // the reader of the pipe has closed it
   })
   await followEvents({
     open: () => openEvents(settings, folder),

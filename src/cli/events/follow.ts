@@ -2,10 +2,10 @@ import type { LoggedEvent } from '../../dashboard/figures/logged-event.js'
 import { InputError } from '../failures.js'
 import type { EventSource } from './source.js'
 
-/** What following events needs of its surroundings. */
+/** What `followEvents` needs. */
 export interface Following {
   open(): Promise<EventSource>
-  /** Gets events that it has not got before. */
+  /** Takes events that it has not had before. */
   onEvents(events: readonly LoggedEvent[]): void
   /** Called once for each outage of the store. */
   onFailure(error: InputError): void
@@ -14,8 +14,8 @@ export interface Following {
 }
 
 /**
- * Reads events again and again. If the store fails, opens it anew until it is back: the events of that time are in
- * its log. Rejects with an `InputError` if the store fails at first.
+ * Reads events until `pause` resolves with false. If the store fails, reopens it until it is back: its log has the
+ * events of that time. Rejects with an `InputError` if the store fails at first.
  */
 export async function followEvents({ open, onEvents, onFailure, pause }: Following): Promise<void> {
   let source: EventSource | undefined = await open()

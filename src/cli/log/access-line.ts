@@ -122,7 +122,7 @@ function clearHead(into: LoggedRequest, places: Places): void {
   places.user = -1
 }
 
-/** Reads the list that is so many fields after the request, where the first of them begins at `start`. */
+/** Reads the list that follows the request after that many fields, the first of which begins at `start`. */
 function readForwarded(
   line: string,
   start: number,

@@ -15,7 +15,7 @@ export type ReadLine = (line: string, into: LoggedRequest) => LineKind
 /** What reads a line in a field. */
 export interface InnerReader {
   readonly strip: Strip
-  /** Reads what is no JSON. */
+  /** Reads lines that are not JSON. */
   readonly read: ReadLine
 }
 

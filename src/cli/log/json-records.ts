@@ -167,7 +167,7 @@ export class JsonRecords {
     this.#stringStart = -1
   }
 
-  /** Drops the text that is not needed any more. */
+  /** Drops the text that is no longer needed. */
   #forget(): void {
     const open = this.#frames.find(({ holdsRecords }) => !holdsRecords)
     const inString = this.#stringStart < 0 ? this.#at : this.#stringStart - 1
@@ -193,7 +193,7 @@ export class JsonRecords {
   }
 }
 
-/** Returns whether an open array or object, in so many others, is a record or a part of one. */
+/** Returns whether an open array or object, at this depth, is a record or a part of one. */
 function mayBeRecord({ holdsRecords, isArray, isElement }: Frame, place: number): boolean {
   return !holdsRecords && (!isArray || (isElement && place > 0))
 }

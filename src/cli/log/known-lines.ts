@@ -32,7 +32,7 @@ const LAYOUTS: readonly RegExp[] = [
 /** Reads lines of servers that write others than access lines. */
 export class KnownLineReader implements LineReader {
   readonly #parseTime: (text: string) => number
-  /** The layout of the line that was read last, which the next one has, too. */
+  /** The layout of the line that was read last, which the next one usually also has. */
   #layout: RegExp | undefined
 
   constructor(parseTime: (text: string) => number) {

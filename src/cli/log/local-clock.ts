@@ -6,7 +6,7 @@ const DAY_MS = 24 * HOUR_MS
 const QUARTER_MS = HOUR_MS / 4
 /** A request that is logged when it ends comes no later than this, as a rule. */
 const USUAL_LATE_MS = 60_000
-/** A log may be silent for so many of its usual gaps. */
+/** How many of its usual gaps a log may be silent for. */
 const USUAL_GAPS = 4
 /** How many of the last gaps count. */
 const AVERAGED_GAPS = 8
@@ -70,7 +70,7 @@ export class LocalClock {
 
   /**
    * Returns one of the two moments at which clocks show the same, at the end of summer time: the one nearer to
-   * the newest time of the log. But a log that is often silent hardly goes back.
+   * the newest time of the log. But the clock of a log that is often silent is rarely set back.
    */
   #chosen(earlierMs: number, laterMs: number): number {
     const backMs = this.#newestMs - earlierMs

@@ -5,7 +5,7 @@ import { ipv4Number } from './ipv4-number.js'
 const FOUR_NUMBERS = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 /** The name of a host, which Apache can log in place of an address. A word without a dot may be anything. */
 const HOST_NAME = /^(?:[a-z\d_][a-z\d_-]*(?:\.[a-z\d_-]+)+|localhost)$/i
-/** What servers log if there is no address, as on a Unix socket. */
+/** What servers log in place of a missing address, as on a Unix socket. */
 const NONE = /^(?:-|\?|unknown|unix:.*|)$/i
 
 /**
@@ -21,7 +21,7 @@ export function isLoggedClient(text: string): boolean {
   )
 }
 
-/** Returns whether a text is what servers log where there is no address. */
+/** Returns whether a text is what servers log in place of a missing address. */
 export function isNoAddress(text: string): boolean {
   return NONE.test(text)
 }

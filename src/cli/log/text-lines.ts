@@ -9,7 +9,7 @@ import { emptyRequest, type LineKind, type LoggedRequest } from './request-line.
 import { W3cLineReader } from './w3c-line.js'
 
 /**
- * Reads lines that are no JSON in any known format. Which format a log has is decided once, by its first lines:
+ * Reads lines other than JSON in any known format. Which format a log has is decided once, by its first lines:
  * no client can write a line in another one.
  */
 export class TextLineReader implements LineReader {

@@ -1,10 +1,10 @@
 /** The most entries that are kept. */
 const MAX_COUNTS = 2 ** 20
-/** Larger counts are joined with this one: no client sends so many requests in a window. */
+/** Larger counts are merged into this one: no client sends this many requests in a window. */
 const MAX_COUNT = 2 ** 26 - 1
 
 /**
- * Counts how many windows of a client had so many requests, for each client and each number of requests. Windows
+ * Counts the windows of each client by how many requests they had. Windows
  * with few requests are forgotten when there are too many entries: no limit above `minCount` denies any of them.
  */
 export class CountTable {
@@ -29,7 +29,7 @@ export class CountTable {
     for (const key of this.#windows.keys()) if (countOf(key) <= this.minCount) this.#windows.delete(key)
   }
 
-  /** Returns how many windows of some clients had so many requests, of those above `minCount`. */
+  /** Returns how many windows of some clients had each number of requests above `minCount`. */
   windowsByCount(isWanted: (id: number) => boolean): Map<number, number> {
     const found = new Map<number, number>()
     for (const [key, windows] of this.#windows) {

@@ -4,8 +4,8 @@ import { LimitReplay } from './limit-replay.js'
 import { WindowCounts } from './window-counts.js'
 
 /**
- * Decides requests in the order of their times. The time of a request is the clock, which never goes back, as
- * the memory store's own: a request that comes too late to be sorted is decided at the newest time before it.
+ * Decides requests in the order of their times. The time of a request is the clock. It never goes back, like
+ * that of the memory store: a request that comes too late to be sorted is decided at the newest time before it.
  */
 export class Decisions {
   requests = 0

@@ -36,7 +36,7 @@ export class FileCheck {
   #late = 0
   /** The first late line, and the one with the newest time then. */
   #firstLate = ''
-  /** The first line that cannot be read, the first that is no request, and the first of all. */
+  /** The first line that cannot be read, the first that is not a request, and the first of all. */
   #firstUnreadable: string | undefined
   #firstOther: string | undefined
   #first: string | undefined
@@ -54,7 +54,7 @@ export class FileCheck {
     if (this.lines === LINES_TRIED && this.readable === 0) this.#throwNoLog()
   }
 
-  /** Counts a line that can be read, and may be no request. */
+  /** Counts a line that can be read, whether or not it is a request. */
   countReadable(text: string, isRequest: boolean): void {
     this.readable++
     this.#first ??= text

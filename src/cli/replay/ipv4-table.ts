@@ -7,7 +7,7 @@ export class Ipv4Table {
   #addresses = new Uint32Array(1024)
   /** From 1 on; 0 is a free place. */
   #numbers = new Int32Array(1024)
-  /** Odd, and random, so that nobody can choose addresses that collide. */
+  /** Odd, and random, so that no attacker can choose addresses that collide. */
   readonly #factor = Math.floor(Math.random() * 2 ** 31) * 2 + 1
 
   /** Returns the number of an address; that of a new one is `next`. */

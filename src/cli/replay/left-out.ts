@@ -1,4 +1,4 @@
-/** Why lines are not counted as requests: those that are none or that are not limited, as reports say it. */
+/** Why lines are not counted as requests, in the words of reports: they are not requests, or are not limited. */
 const SKIPPED = {
   blank: 'blank',
   noRequest: 'without a request',

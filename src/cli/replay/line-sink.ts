@@ -8,7 +8,7 @@ export interface LineSink {
   /** `msBack` is by how much the request is behind the newest one of its log. The object serves all lines. */
   onRequest(request: LoggedRequest, msBack: number, file: FileCheck, line: number): void
   onUnreadable(file: FileCheck, line: number, reason: Reason): void
-  /** A line that is no request. */
+  /** A line that is not a request. */
   onOther(reason: Reason): void
   onLine(): void
   /** The first lines of a log, which show which addresses in it are proxies'. */

@@ -22,7 +22,7 @@ export function readProxies(text: string): ProxyTest {
   }
 }
 
-/** Of the connections that are not private, so many have a forwarded address if all come from a CDN. */
+/** If all traffic comes from a CDN, at least this share of the connections that are not private forward an address. */
 const NEARLY_ALL = 0.9
 
 /**

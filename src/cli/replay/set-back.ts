@@ -1,8 +1,8 @@
 const MINUTE_MS = 60_000
-/** By how much a clock goes back at the end of summer time, about. */
+/** About how far a clock is set back at the end of summer time. */
 const MIN_BACK_MS = 30 * MINUTE_MS
 const MAX_BACK_MS = 61 * MINUTE_MS
-/** So many requests, and such a share of those that follow, are far back if the clock was set back. */
+/** If the clock was set back, this many requests, and this share of those that follow, are far back. */
 const MIN_FAR = 3
 const MIN_FAR_SHARE = 1 / 3
 /** Of those that follow, at most this share is out of order, as if requests came late one by one. */
@@ -25,8 +25,8 @@ export interface SecondHour {
 }
 
 /**
- * Finds where the clock of a log was set back by an hour: its times go back by about as much, and then on. They
- * named no zone, or the wrong one.
+ * Finds where the clock of a log was set back by an hour: its times jump back by about an hour, and go on from
+ * there. They named no zone, or the wrong one.
  */
 export class SetBack {
   readonly found: SecondHour[] = []

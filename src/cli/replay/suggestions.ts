@@ -45,10 +45,10 @@ export function suggestionPairs({
 export interface SentCounts {
   readonly requests: number
   readonly clients: number
-  /** How many windows of clients had so many requests, of those above `minCount`. */
+  /** How many windows of clients had each number of requests above `minCount`. */
   readonly windowsByCount: ReadonlyMap<number, number>
   readonly minCount: number
-  /** How many clients had so many requests in their busiest window. */
+  /** How many clients had each number of requests in their busiest window. */
   readonly clientsByMost: ReadonlyMap<number, number>
 }
 
@@ -75,7 +75,7 @@ export function smallestLimits({
 
 /**
  * Returns how many requests in a window set the largest clients apart from the others; `Infinity` if none are.
- * `clientsByMost` has the number of clients whose busiest window had so many.
+ * `clientsByMost` has the number of clients by the requests in their busiest window.
  */
 export function apartFrom(clientsByMost: ReadonlyMap<number, number>): number {
   const demands = [...clientsByMost].map(([peak, weight]) => ({

@@ -71,7 +71,7 @@ export class WindowCounts {
     return { ...all, apart: { ...this.#limitsBelow(bound, clients), largest: this.#largest(bound, clients) } }
   }
 
-  /** Returns the smallest limits for the clients of which no window has so many requests. */
+  /** Returns the smallest limits for the clients whose windows all have fewer requests. */
   #limitsBelow(bound: number, total: number): LimitPairs {
     const isBelow = (id: number) => this.mostOf(id) < bound
     const clientsByMost = new Map<number, number>()

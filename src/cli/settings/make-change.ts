@@ -15,7 +15,7 @@ export interface Origin {
 /** Thrown by an edit that changes nothing, so that the history has no entry of it. */
 export class Unchanged extends Error {}
 
-/** Returns the `id` of the change that begins so; the text itself if none does, or several do. */
+/** Returns the `id` of the change that begins with a text; the text itself if none does, or several do. */
 export async function fullId(settings: SharedSettings, limiter: string, text: string): Promise<string> {
   const ids = (await settings.changes(limiter)).map(({ id }) => id)
   const found = ids.filter((id) => id.startsWith(text))

@@ -71,7 +71,7 @@ async function publishedEntries({ readPublished }: OpenStore, prefix: string, li
   })
 }
 
-/** The key of a limit whose code is not known. */
+/** Stands for the key of a limit, which only its code knows. */
 const UNKNOWN_KEY = () => undefined
 
 /** Returns whether numbers that settings have replaced so far would be those of the code again. */

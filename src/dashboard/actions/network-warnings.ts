@@ -10,7 +10,7 @@ import type { Target } from './targets.js'
 const WIDE_IPV4 = 16
 const WIDE_IPV6 = 32
 
-/** What is known of who else is in a network. */
+/** What is known about the other clients in a network. */
 export interface Surroundings {
   /** The address that the operator's own request came from. */
   readonly operatorAddress: string | undefined
@@ -20,7 +20,7 @@ export interface Surroundings {
   readonly denied: ReadonlySet<string>
 }
 
-/** Returns whom a block of networks would also hit, each in a sentence. */
+/** Returns which other clients a block of networks would affect, each in a sentence. */
 export function networkWarnings(targets: readonly Target[], around: Surroundings): readonly string[] {
   return targets.flatMap((target) => {
     const text = networkOf(target)
@@ -52,7 +52,7 @@ function allowedIn(text: string, range: Range, { demands = [], denied }: Surroun
   return `${counted(allowed, 'client')} in ${text} ${allowed === 1 ? 'has' : 'have'} had no denials in the last 12 to 24 hours.`
 }
 
-/** Returns what is not known of the clients in networks, each in a sentence. */
+/** Returns what is not known about the clients in networks, each in a sentence. */
 export function networkNotes(targets: readonly Target[], { demands }: Surroundings): readonly string[] {
   const networks = targets.flatMap((target) => networkOf(target) ?? [])
   if (demands === undefined) return networks.map((text) => `The other clients in ${text} could not be read.`)

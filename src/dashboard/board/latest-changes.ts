@@ -1,7 +1,7 @@
 import type { LimitsChange } from '../figures/finding-figures.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
 
-/** Denials that begin so long after a change of limits may be its effect. */
+/** Denials that begin within this time after a change of limits may be its effect. */
 const RECENT_MS = 3_600_000
 
 /** Returns the last recent change of the limits or the mode of each limiter, by its name. */

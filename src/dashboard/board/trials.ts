@@ -20,7 +20,7 @@ export interface Trials {
   take(limiter: string, step: (trials: SharedTrials) => Promise<Advanced>): Promise<Trial | undefined>
   /** Reads the trial of a limiter; `undefined` if it has had none, or has no settings. */
   read(limiter: string): Promise<Trial | undefined>
-  /** Why trials do not go on; `undefined` if they do. */
+  /** Why trials cannot continue; `undefined` if they can. */
   problem(): string | undefined
 }
 
@@ -122,7 +122,7 @@ export function trialsOf(group: Group, now: () => number): Trials {
   }
 }
 
-/** Returns why the trials of some groups do not go on, each in a sentence. */
+/** Returns why the trials of some groups cannot continue, each in a sentence. */
 export function trialProblems(trials: readonly Trials[]): readonly string[] {
   const problems = trials.flatMap((each) => each.problem() ?? [])
   return [...new Set(problems)].map((problem) => `Trials cannot continue (${problem}).`)

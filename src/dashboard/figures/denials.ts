@@ -11,7 +11,7 @@ const SPAN_MS = 300_000
 const SPANS = 3
 /** Denials that are further apart are not of one run. */
 export const RUN_GAP_MS = 60_000
-/** If only blocked requests are denied for so long, whoever was denied has been blocked. */
+/** If only blocked requests are denied for this long, the denied clients have been blocked. */
 const BLOCKED_GAP_MS = 3000
 const MAX_CLIENTS = 1000
 const MAX_ADDRESSES = 1000

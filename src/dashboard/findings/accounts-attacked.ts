@@ -15,7 +15,7 @@ import {
   timeMark,
 } from './words.js'
 
-/** So many addresses behind one identity are not one person with some devices. */
+/** This many addresses behind one identity are not one person with several devices. */
 const MANY_ADDRESSES = 10
 /** Guessing asks for many times the limit. A customer whose plan is too small does not. */
 const TIMES_LIMIT = 3
@@ -67,7 +67,7 @@ function countOf(attacked: readonly ShownClient[], { clients, deniedClients }: F
     : attacked.length
 }
 
-/** Returns how many addresses attack. Those of the limiter are exact, those of a few clients may be in several lists. */
+/** Returns how many addresses attack. The limiter's count is exact, but clients may share addresses. */
 function addressesOf(attacked: readonly ShownClient[], { addresses }: FindingFigures): number {
   const largest = Math.max(...attacked.map((client) => client.addresses))
   return attacked.length === 1 ? largest : Math.max(largest, addresses)

@@ -4,7 +4,7 @@ import { denialText } from './denial-text.js'
 import { placesText } from './few-networks.js'
 import { clientText, counted, FEW_CLIENTS, limitText, listText } from './words.js'
 
-/** The share of all denials that the few clients must have that are named. */
+/** The share of all denials that the named clients must have. */
 const MOST = 0.8
 /** If this share of all requests is denied, to many clients, users notice: a limit may be wrong. */
 const SEVERE_SHARE = 0.2
@@ -39,7 +39,7 @@ function isSevere({ mode, deniedClients, allowedPerSecond, deniedPerSecond }: Fi
   return mode !== 'report' && deniedClients > FEW_CLIENTS && share >= SEVERE_SHARE
 }
 
-/** Returns in how many networks many clients are, or from where they send, such as accounts under a botnet's attack. */
+/** Returns how many networks many clients are in, or where they send from, such as accounts that a botnet attacks. */
 function placesOf({ addresses, networkCount, deniedClients }: FindingFigures): string {
   if (deniedClients === 1 || addresses < 2) return ''
   const networks = counted(Math.min(networkCount, addresses), 'network')

@@ -1,6 +1,6 @@
 import { counted, listText } from './words.js'
 
-/** So few networks, with so many addresses, act together. */
+/** At most this many networks, with many addresses, act together. */
 const FEW_NETWORKS = 3
 /** The share of all denials that they must have. */
 const MOST = 0.8

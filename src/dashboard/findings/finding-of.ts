@@ -13,14 +13,15 @@ export type FindingRule = (figures: FindingFigures) => Finding | undefined
 const RULES: readonly FindingRule[] = [storeOutage, accountsAttacked, networksDenied, fewDenied, manyDenied]
 /** If a change of limits explains denials, a customer with many addresses does not attack. */
 const RULES_AFTER_CHANGE: readonly FindingRule[] = [storeOutage, fewDenied, manyDenied]
-/** Denials that begin so soon after a change of limits are its effect. Clocks of processes differ by some seconds. */
+/** Denials that begin within this time after a change of limits are its effect. */
 const EFFECT_MS = 120_000
+/** Clocks of processes may differ by this much. */
 const CLOCKS_MS = 5000
 
-/** So few denials, and at most this share of requests, are part of what a limit is for. */
+/** Fewer denials than this, and at most this share of requests, are what a limit is for. */
 const FEW = 5
 const SMALL_SHARE = 0.01
-/** A client that is denied so often goes on in spite of its denials, however much others send. */
+/** A client denied this often does not stop at its denials, however much others send. */
 const PERSISTENT_PER_SECOND = 1
 
 /** Returns what is wrong with a limiter: what, whom, since when and why. Depends on the figures alone. */

@@ -3,7 +3,7 @@ import type { Finding } from '../figures/shown.js'
 import { denialText } from './denial-text.js'
 import { fewNetworks, placesText } from './few-networks.js'
 
-/** So many addresses of a few networks act together. */
+/** This many addresses in a few networks act together. */
 const MANY_ADDRESSES = 5
 
 /** Many addresses of one network, or of a few: a scraper, or an office behind several addresses. */

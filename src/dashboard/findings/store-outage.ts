@@ -23,7 +23,7 @@ export function outageFinding(outage: ShownOutage, effect: string): Finding {
   }
 }
 
-/** Returns to whom the store does not reply, if it does to others. */
+/** Returns how many processes the store does not reply to, if it replies to others. */
 function toText({ processes, reporting = processes }: ShownOutage): string {
   return processes < reporting ? ` to ${processes} of ${counted(reporting, 'process', 'processes')}` : ''
 }

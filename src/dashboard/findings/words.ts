@@ -6,7 +6,7 @@ import type { ShownClient } from '../figures/shown.js'
 /** What a finding has that no action is offered for. */
 export const NO_TARGETS = { identities: [], networks: [], routes: [] } as const
 
-/** So few clients are named one by one. */
+/** At most this many clients are named one by one. */
 export const FEW_CLIENTS = 3
 
 const whole = new Intl.NumberFormat('en')

@@ -1,7 +1,7 @@
 /** What a visitor may do, and who it is. */
 export interface Session {
   readonly canChange: boolean
-  /** Whom the option `operator` names; absent if it names nobody, so that the page asks. */
+  /** Whom the option `operator` names; absent if it names no one, so that the page asks. */
   readonly operator?: string
 }
 

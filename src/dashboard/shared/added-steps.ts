@@ -5,7 +5,7 @@ export type AddedSteps = readonly (readonly [process: string, step: number])[]
 
 /** The most processes that are remembered. */
 const MAX_PROCESSES = 2000
-/** A process that has added nothing for so many steps is forgotten: it adds older ones no more. */
+/** A process that has added nothing for this many steps is forgotten: it no longer adds older ones. */
 const REMEMBERED_STEPS = 600
 
 /** Returns the steps of a process that a document does not have yet. */

@@ -46,7 +46,7 @@ export class Fleet {
 
   /**
    * Takes the slots of a store, as they were read. If more than `gapMs` have passed since the last time, the store or
-   * this process stood still: the silence of the others begins anew.
+   * this process stood still: the silence of the others starts over.
    */
   update(nowMs: number, slots: readonly (Slot | undefined)[], gapMs = LISTED_MS): void {
     const sinceLastMs = nowMs - this.#readMs

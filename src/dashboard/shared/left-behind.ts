@@ -2,7 +2,7 @@ import { nameHash } from '../../util/distinct-names.js'
 import type { ProcessDocument, ProcessHeader } from './process-document.js'
 
 /**
- * A process that has been gone for so long is not expected back. One that comes back nevertheless has lost what it
+ * A process that has been gone for this long is not expected back. If one comes back nevertheless, it has lost what it
  * counted of a step after its last report.
  */
 const CERTAIN_MS = 60_000

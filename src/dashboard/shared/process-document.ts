@@ -10,7 +10,7 @@ import type { ProcessIdentity } from './this-process.js'
 const MAX_LIMITERS = 1000
 /** The longest text of a process. */
 const MAX_FIELD_LENGTH = 200
-/** So many limiters that deny have their longest lists in full. With more, each has a share of them. */
+/** Up to this many limiters that deny have full lists. With more, each has a share. */
 const FULL_LISTS = 20
 /** What is tried until the text is short enough: the part of that share. */
 const SHARES = [1, 0.3, 0.1, 0]

@@ -37,7 +37,7 @@ export interface ProcessSlots {
 /**
  * Creates the documents below a key. Each dashboard of a process has a slot, a key that it alone writes, so
  * processes do not wait for one another. Documents never expire. So a process takes the first slot that is free or
- * whose document is not kept any more, and there are never more slots than there were processes at one time.
+ * whose document is no longer kept, and there are never more slots than there were processes at one time.
  * A store may lose documents, so a slot may be missing between others.
  */
 export function processSlots(

@@ -1,8 +1,8 @@
-/** A successor may start so long before the process whose place it takes ends: a deploy starts new ones first. */
+/** How long before the end of a process its successor may start: a deploy starts new processes first. */
 const OVERLAP_MS = 300_000
-/** A process may be seen last so long after its end: reports are read every two seconds. */
+/** How long after its end a process may be seen last: reports are read every two seconds. */
 const SEEN_LATE_MS = 3000
-/** A process that ended so soon after its start may crash after each start. */
+/** A process that ended within this time after its start may crash after each start. */
 const BRIEF_MS = 300_000
 
 /** What is known of the life of a process. */
@@ -15,9 +15,9 @@ export interface Life {
 
 /**
  * Returns the ids of those that are gone, but whose place another process has taken, as after a deploy or a restart.
- * Each takes one place, on any host. One that starts within five minutes after another is no successor of it, unless
- * the other had ended by then: many processes of a fleet start together. One that ends soon after its start stays
- * missing if it took the place of one that did the same: it crashes after each start.
+ * Each takes one place, on any host. A process that starts within five minutes after another is not its successor,
+ * unless the other had ended by then: many processes of a fleet start together. A process that ends soon after its
+ * start stays missing if it took the place of one that did the same: it crashes after each start.
  */
 export function replacedIds(lives: readonly Life[]): ReadonlySet<string> {
   const ended = lives.filter(({ state }) => state !== 'alive').sort((a, b) => placeFreeMs(a) - placeFreeMs(b))

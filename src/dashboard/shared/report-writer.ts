@@ -43,7 +43,7 @@ export class ReportWriter {
     return lines.join('\n')
   }
 
-  /** Slots that are over do not change any more. */
+  /** Slots that are over no longer change. */
   #pastLine({ name, traffic }: LimiterReport): string {
     const { lastSlot, allowed, denied } = traffic
     const known = this.#past.get(name)

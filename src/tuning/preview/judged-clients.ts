@@ -75,7 +75,7 @@ function merged(before: Seen | undefined, client: Seen): Seen {
   }
 }
 
-/** Says for which clients the rules are not known. */
+/** Says for how many clients the rules are not known. */
 function notesOf(clients: readonly Seen[]): readonly string[] {
   const count = (of: (client: Seen) => boolean) => weightOf(clients.filter(of))
   const [prefixes, networks, unknown] = [

@@ -24,12 +24,12 @@ export interface PreviewRules {
     readonly isChanged: boolean
   }[]
   overrideOf(identity: string): FoundOverride
-  /** What of the document does not fit the limiter, in sentences. */
+  /** Which parts of the document do not fit the limiter, in sentences. */
   readonly notes: readonly string[]
 }
 
 /**
- * Makes the rules of a document, as a limiter that follows it does. Rejects with a `TypeError` for a document that is
+ * Makes the rules of a document, as a limiter that applies it does. Rejects with a `TypeError` for a document that is
  * not valid.
  */
 export async function previewRules(

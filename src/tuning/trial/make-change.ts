@@ -4,7 +4,7 @@ import { shareOf } from './standing.js'
 import type { DuePhase, Trial, TrialFigures, TrialOutcome } from './trial.js'
 import { changeDue } from './trial-settings.js'
 
-/** The settings were changed, somebody else has changed the same part, or the limiter cannot have the limit. */
+/** The settings were changed, another operator had changed the same part, or the limiter rejects the limit. */
 export interface Made {
   readonly made: 'made' | 'overridden' | 'refused'
   /** Why the limiter cannot have it. */
@@ -18,7 +18,7 @@ const WHAT: Readonly<Record<DuePhase, string>> = {
   stopping: 'is no longer tried',
 }
 
-/** Who the settings' history says has made the changes that a trial makes by itself. */
+/** Whom the history of the settings names for changes that no operator asked for. */
 const ITSELF = 'tune'
 
 /** Returns who makes the change that is due, and why: an operator, or the trial itself. */
@@ -62,7 +62,7 @@ function percentText(share: number): string {
   return `${Number((100 * share).toPrecision(2))}%`
 }
 
-/** Thrown by an edit if the part that the trial would change has been changed by somebody else. */
+/** Thrown by an edit if another operator has changed the part that the trial would change. */
 class Overridden extends Error {}
 
 /**

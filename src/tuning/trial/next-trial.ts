@@ -52,8 +52,8 @@ export function afterChange(trial: Trial, nowMs: number): Trial {
 }
 
 /**
- * Returns a trial whose change of the settings must not be made, because somebody else changed the same part
- * (`overridden`), or because the limiter cannot have this limit (`refused`).
+ * Returns a trial whose change of the settings must not be made, because another operator changed the same
+ * part (`overridden`), or because the limiter cannot have this limit (`refused`).
  */
 export function withoutChange(trial: Trial, outcome: 'overridden' | 'refused', nowMs: number): Trial {
   if (trial.phase === 'starting') return step({ ...trial, outcome }, 'ended', nowMs)
@@ -70,8 +70,8 @@ export function approve(trial: Trial, origin: TrialOrigin, nowMs: number): Trial
 }
 
 /**
- * Returns a trial that an operator ends: the candidate is removed, or the limit goes back. Returns
- * `undefined` if it ends already.
+ * Returns a trial that an operator ends: the candidate is removed, or the limit is reverted. Returns `undefined`
+ * if it is already ending.
  */
 export function cancel(trial: Trial, origin: TrialOrigin, nowMs: number): Trial | undefined {
   const { phase } = trial
@@ -112,7 +112,7 @@ function guarded(trial: Trial, { nowMs, demand }: TrialInput): Trial | undefined
       return step({ ...seen, outcome: 'reverted' }, 'reverting', nowMs)
     if (nowMs >= endMs && demand.toMs >= endMs) return step({ ...seen, outcome: 'kept' }, 'ended', nowMs)
   }
-  // Nobody has seen what the limit does: the one before is the safer one.
+  // No process has reported what the limit does, so the previous one is safer.
   const isBlind = nowMs >= endMs + guardMs
   return isBlind ? step({ ...trial, outcome: 'expired' }, 'reverting', nowMs) : undefined
 }

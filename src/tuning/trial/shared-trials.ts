@@ -32,7 +32,7 @@ export interface SharedTrials {
   start(plan: TrialPlan, origin: TrialOrigin): Promise<Advanced>
   /** Promotes the limit on trial. Rejects with a `TypeError` unless its candidate has run for its time. */
   approve(limiter: string, origin: TrialOrigin): Promise<Advanced>
-  /** Ends a trial: removes its candidate, or goes back to the limit before. */
+  /** Ends a trial: removes its candidate, or restores the previous limit. */
   stop(limiter: string, origin: TrialOrigin): Promise<Advanced>
   /**
    * Takes the steps that are due, if any. Any process may call this at any time. `demand` is what clients
@@ -86,12 +86,12 @@ export function sharedTrials(
         if (due === undefined) asked = undefined
       }
     } catch (error) {
-      if (events.length === 0) throw error // or else the next call meets it again
+      if (events.length === 0) throw error // otherwise the next call meets it again
     }
     return { trial, events }
   }
 
-  /** Returns the next step that nobody has to ask for. */
+  /** Returns the next step that is due without being asked for. */
   async function dueStep(trial: Trial | undefined, seen: Seen): Promise<Trial | undefined> {
     if (trial === undefined || trial.phase === 'ended') return undefined
     const { phase } = trial

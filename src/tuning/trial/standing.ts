@@ -27,7 +27,7 @@ export function watchedFigures(
   return { ...figuresOf(candidate.clients, denied), from: 'decisions' }
 }
 
-/** Returns who is in good standing before a promotion, and how many of them are denied even so. */
+/** Returns who is in good standing before a promotion, and how many of them are denied nevertheless. */
 export function standingBefore(demand: LimitDemand, plan: TrialPlan): Standing {
   const good = goodStanding(demand, plan, new Set())
   const known = good.slice(-MAX_KNOWN).map(({ identity }) => identity)
@@ -37,7 +37,7 @@ export function standingBefore(demand: LimitDemand, plan: TrialPlan): Standing {
 /**
  * Returns what a promoted limit does to clients in good standing: those that were not set apart from the
  * crowd before the trial, and either were known before or are not apart now. So an attack that begins after
- * the promotion is no reason to go back, and a customer that is denied and retries in a loop is one.
+ * the promotion does not revert the limit, and a customer that is denied and retries in a loop does.
  */
 export function standingSince(demand: LimitDemand, plan: TrialPlan, before: Standing): TrialFigures {
   return harmOf(goodStanding(demand, plan, new Set(before.known)))

@@ -1,7 +1,7 @@
 import { durationText } from '../../util/durations.js'
 import type { Trial, TrialEvent, TrialFigures, TrialOrigin, TrialPhase } from './trial.js'
 
-/** Returns a trial in its next phase, with the event of that step. `origin` is who took it, if anybody. */
+/** Returns a trial in its next phase, with the event of that step. `origin` is the operator who took it, if one did. */
 export function step(trial: Trial, phase: TrialPhase, nowMs: number, origin?: TrialOrigin): Trial {
   const { id, limiter, events } = trial
   const event: TrialEvent = {

@@ -22,7 +22,7 @@ export function trialText(trial: Trial, writer: string): string {
   return JSON.stringify({ trial, writer } satisfies StoredTrial)
 }
 
-/** Returns what a text holds; `undefined` if that is no trial of this version, such as a foreign value. */
+/** Returns what a text holds; `undefined` if that is not a trial of this version, such as a foreign value. */
 export function readTrial(text: string | undefined): StoredTrial | undefined {
   const stored = parse(text ?? '')
   if (!isObject(stored) || typeof stored.writer !== 'string' || !isTrial(stored.trial)) return undefined

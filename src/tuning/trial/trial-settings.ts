@@ -19,8 +19,8 @@ export function isPromoted(document: SettingsDocument, trial: Part): boolean {
 }
 
 /**
- * Returns the document after the change that is due in a phase; `undefined` if somebody else has changed
- * what the trial would change. Other parts, such as overrides, may have changed, and stay.
+ * Returns the document after the change that is due in a phase; `undefined` if another operator has
+ * changed what the trial would change. Other parts, such as overrides, may have changed, and stay.
  */
 export function changeDue(trial: Trial, document: SettingsDocument): GivenDocument | undefined {
   const { limitName, before } = trial

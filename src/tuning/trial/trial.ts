@@ -20,7 +20,7 @@ export type DuePhase = Extract<TrialPhase, 'starting' | 'promoting' | 'reverting
 /** How a trial ended. Only after `kept`, the limit that was tried is in force because of the trial. */
 export type TrialOutcome = 'kept' | 'reverted' | 'stopped' | 'overridden' | 'expired' | 'refused'
 
-/** What a trial tries, and when it goes back. */
+/** What a trial tries, and when it is reverted. */
 export interface TrialPlan {
   readonly limiter: string
   readonly limitName: string
@@ -31,9 +31,9 @@ export interface TrialPlan {
   readonly apartFrom?: number
   /** How long the limit runs as a candidate. */
   readonly watchMs: number
-  /** How long after the promotion the trial may still go back by itself. */
+  /** How long after the promotion the limit may still be reverted. */
   readonly guardMs: number
-  /** It goes back if the share of denied clients in good standing rises by more than this, such as 0.01. */
+  /** The limit is reverted if the share of denied clients in good standing rises by more than this, such as 0.01. */
   readonly maxHarmedShare: number
 }
 

@@ -77,7 +77,7 @@ export const processDied: Incident = {
   says: [
     /\(pid \d+\) has been silent since/,
     /3 of 4 processes still report/,
-    /decided \d+ % of the requests/,
+    /decided \d+% of the requests/,
   ],
   clicks: [],
   async compare(_, sentence) {

@@ -53,7 +53,7 @@ function isEarlier(before: LimitPeriods | undefined, { sinceMs }: Taken, step: n
   return before?.sinceMs !== undefined && lastMs < before.sinceMs
 }
 
-/** Returns a limit with a step. If it has come into force again since, it begins anew. */
+/** Returns a limit with a step. If it has come into force again since, it starts over. */
 function withStep(known: LimitPeriods | undefined, taken: Taken, step: number): LimitPeriods {
   const { limitName, policy, isCandidate, sinceMs = known?.sinceMs } = taken
   const before = known !== undefined && sinceMs !== undefined && sinceMs > known.fromMs ? undefined : known

@@ -2,7 +2,7 @@ import { IN_FORCE } from '../../../tuning/demand-curve.js'
 import { nameHash } from '../../../util/distinct-names.js'
 import { type CountedClient, MAX_LARGEST, type Period } from './demand-document.js'
 
-/** Keeps the clients with the largest peaks, the largest first, and a sample of all with at most so many. */
+/** Keeps the clients with the largest peaks, the largest first, and a bounded sample of all. */
 export function boundedClients(
   clients: readonly CountedClient[],
   below: number,

@@ -57,7 +57,7 @@ export interface LimiterDemands {
   readonly limits: readonly LimitPeriods[]
 }
 
-/** How many clients the sample of a limit may have, if there are so many limits. */
+/** How many clients the sample of a limit may have, given the number of limits. */
 export function sampleSize(limits: number): number {
   return Math.min(MAX_SAMPLE, Math.floor(MAX_SAMPLES / Math.max(1, limits)))
 }
