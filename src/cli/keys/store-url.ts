@@ -34,11 +34,11 @@ export function readStoreUrl(text: string | undefined, given = '--store'): Store
     url: url.href,
     database: Number(database),
     place: host,
-    credentials: password === '' ? [] : [password, decoded(password, given)],
+    credentials: password === '' ? [] : [password, decode(password, given)],
   }
 }
 
-function decoded(text: string, given: string): string {
+function decode(text: string, given: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

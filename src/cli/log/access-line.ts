@@ -1,7 +1,7 @@
 import { COMBINED_LAYOUT, learnLayout } from './access-layout.js'
 import { type Places, sourcesOf } from './access-places.js'
 import { timeStartBefore, timeTextBefore } from './access-time.js'
-import { closingQuote, endOfField, isQuoteAt, unescaped } from './line-fields.js'
+import { closingQuote, decodeEscapes, endOfField, isQuoteAt } from './line-fields.js'
 import { readHead } from './line-head.js'
 import { type LineParts, lineParts } from './line-parts.js'
 import type { FieldSources, LineReader } from './line-reader.js'
@@ -108,7 +108,9 @@ export class AccessLineReader implements LineReader {
     into.timeMs = timeMs
     into.fields = undefined
     this.#places.request = requestStart
-    return readRequestLine(unescaped(line.slice(requestStart + 1, requestEnd)), into) ? 'request' : 'other'
+    return readRequestLine(decodeEscapes(line.slice(requestStart + 1, requestEnd)), into)
+      ? 'request'
+      : 'other'
   }
 }
 

@@ -1,4 +1,4 @@
-import { closingQuote, unescaped } from './line-fields.js'
+import { closingQuote, decodeEscapes } from './line-fields.js'
 
 /** Returns the value of a JSON text, which may have flaws; `undefined` if it has no value. */
 export function parseJson(text: string): unknown {
@@ -115,7 +115,7 @@ class FlawedJson {
     if (!this.#take('"')) throw new SyntaxError('no string')
     const end = closingQuote(this.#text, this.#at)
     if (end < 0) throw new SyntaxError('a string without an end')
-    const text = unescaped(this.#text.slice(this.#at, end))
+    const text = decodeEscapes(this.#text.slice(this.#at, end))
     this.#at = end + 1
     return text
   }

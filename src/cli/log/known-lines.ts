@@ -1,5 +1,5 @@
 import { sourcesOf } from './access-places.js'
-import { closingQuote, unescaped, userOf } from './line-fields.js'
+import { closingQuote, decodeEscapes, userOf } from './line-fields.js'
 import type { FieldSources, LineReader } from './line-reader.js'
 import { isLoggedClient } from './logged-client.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from './request-line.js'
@@ -51,13 +51,13 @@ export class KnownLineReader implements LineReader {
     into.fields = undefined
     if (target !== undefined) {
       into.method = method ?? ''
-      into.path = pathOf(unescaped(target.replace(/^"|"$/g, '')))
+      into.path = pathOf(decodeEscapes(target.replace(/^"|"$/g, '')))
       return 'request'
     }
     const start = groups[0].length + 1
     const end = closingQuote(line, start)
     if (end < 0) return 'unreadable'
-    return readRequestLine(unescaped(line.slice(start, end)), into) ? 'request' : 'other'
+    return readRequestLine(decodeEscapes(line.slice(start, end)), into) ? 'request' : 'other'
   }
 
   learn(): void {

@@ -89,7 +89,7 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b
 const ESCAPE = /\\(?:x([\da-f]{2})|(u[\da-f]{4}(?:(?<=ud[89ab][\da-f]{2})\\ud[c-f][\da-f]{2})?)|(.))/gis
 
 /** Returns a text as it was before nginx (`\x22`), Apache (`\"`) or JSON (`\u0022`) escaped it, in UTF-8. */
-export function unescaped(text: string): string {
+export function decodeEscapes(text: string): string {
   if (!NEEDS_DECODING.test(text)) return text
   const bytes = text.replace(ESCAPE, (_, hex?: string, unicode?: string, char = '') => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
@@ -112,7 +112,7 @@ const NEEDS_DECODING = /[\\\u0080-\u00ff]/
 /** Returns the user in a field; `undefined` if servers wrote that there is none. */
 export function userOf(text: string): string | undefined {
   const bare = text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
-  return bare === '' || bare === '-' || NO_USER.test(bare) ? undefined : unescaped(bare)
+  return bare === '' || bare === '-' || NO_USER.test(bare) ? undefined : decodeEscapes(bare)
 }
 
 /** Where no user is signed in, dashes stand in this and in other fields. */

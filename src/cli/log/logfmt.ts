@@ -1,5 +1,5 @@
 import type { JsonObject } from './json-text.js'
-import { closingQuote, unescaped } from './line-fields.js'
+import { closingQuote, decodeEscapes } from './line-fields.js'
 
 /** The fields at the end of a line, and where they begin. */
 export interface LogfmtPairs {
@@ -60,5 +60,5 @@ function endOfBare(line: string, start: number): number {
 }
 
 function textOfValue(text: string): string {
-  return unescaped(text.charCodeAt(0) === QUOTE ? text.slice(1, -1) : text)
+  return decodeEscapes(text.charCodeAt(0) === QUOTE ? text.slice(1, -1) : text)
 }

@@ -54,8 +54,8 @@ export class LogInput {
     this.#clock = clock
     this.#sink = sink
     this.#prefix = new LinePrefix(
-      (lines) => this.#score(lines.map(unindented)),
-      (lines) => this.#learn(lines.map(unindented)),
+      (lines) => this.#score(lines.map(withoutIndent)),
+      (lines) => this.#learn(lines.map(withoutIndent)),
       (text, isTooLong) => this.#addLine(text, isTooLong),
     )
     this.#splitter = new LogSplitter((text) => this.#prefix.push(text))
@@ -117,7 +117,7 @@ export class LogInput {
   #addLine(line: string | undefined, isTooLong: boolean): void {
     this.#sink.onLine()
     this.file.lines++
-    const text = line === undefined ? undefined : unindented(line)
+    const text = line === undefined ? undefined : withoutIndent(line)
     const kind = this.#read(text)
     if (text === undefined || kind === 'unreadable') {
       this.#sink.onUnreadable(this.file, this.file.lines, isTooLong ? 'tooLong' : 'unknownFormat')
@@ -171,6 +171,6 @@ export class LogInput {
 }
 
 /** JSON lines may be indented. */
-function unindented(line: string): string {
+function withoutIndent(line: string): string {
   return line.charCodeAt(0) <= SPACE ? line.trimStart() : line
 }

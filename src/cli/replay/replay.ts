@@ -17,7 +17,7 @@ import { LogInput } from './log-input.js'
 import { learnProxies } from './proxies.js'
 import { readSideBySide } from './side-by-side.js'
 import { MAX_LATE_MS, SortWindow } from './sort-window.js'
-import { type Understood, understood } from './understood.js'
+import { type Understood, understand } from './understood.js'
 
 /** A line of an input; the first is 1. */
 export interface LogPlace {
@@ -93,7 +93,7 @@ export class Replay implements LineSink {
   }
 
   onFirst(request: LoggedRequest, sources: FieldSources, { name, lines, isProxy }: FileCheck): void {
-    this.firstRequest ??= { file: name, line: lines, ...understood(request, sources, isProxy) }
+    this.firstRequest ??= { file: name, line: lines, ...understand(request, sources, isProxy) }
   }
 
   onOther(reason: Reason): void {

@@ -19,7 +19,7 @@ export interface Understood {
 }
 
 /** Returns how a request was understood whose values are from these fields. */
-export function understood(request: LoggedRequest, sources: FieldSources, isProxy: ProxyTest): Understood {
+export function understand(request: LoggedRequest, sources: FieldSources, isProxy: ProxyTest): Understood {
   const client = clientAddress(request.address, request.forwarded, isProxy)
   const clientFrom = client === request.address ? sources.address : sources.forwarded
   return {

@@ -25,19 +25,19 @@ export async function openStore(
   if ('address' in place) {
     const { store, close } = await connectStore(place.address, process.cwd())
     const shown = (text: string) => withoutCredentials(text, place.address)
-    return { ...opened(store, keyPrefix), shown, close: async () => close() }
+    return { ...accessTo(store, keyPrefix), shown, close: async () => close() }
   }
   const store = await loadStore(command, place.module)
-  return { ...opened(store, keyPrefix), shown: (text) => text, close: async () => store.close?.() }
+  return { ...accessTo(store, keyPrefix), shown: (text) => text, close: async () => store.close?.() }
 }
 
-function opened(given: Store, keyPrefix: string): Pick<OpenStore, 'store' | 'readPublished'> {
-  const store = keyPrefix === '' ? given : prefixed(given, keyPrefix)
+function accessTo(given: Store, keyPrefix: string): Pick<OpenStore, 'store' | 'readPublished'> {
+  const store = keyPrefix === '' ? given : withKeyPrefix(given, keyPrefix)
   return { store, readPublished: (key) => readPublishedLimits(store.documents, key) }
 }
 
 /** Returns a store whose documents have other keys, as a client with a `keyPrefix` sends them. */
-function prefixed(store: Store, keyPrefix: string): Store {
+function withKeyPrefix(store: Store, keyPrefix: string): Store {
   const { documents } = store
   if (documents === undefined) return store
   return {

@@ -22,7 +22,7 @@ function limitLines(what: string, preview: LimitPreview): readonly string[] {
   if (problem !== undefined) return [`${name}: ${problem}`]
   const span = `from ${timeText(isoTime(fromMs))} to ${timeText(isoTime(toMs))}`
   return [
-    `${name}: ${counted(clients)} ${span}`,
+    `${name}: ${clientsText(clients)} ${span}`,
     ...countLines(preview),
     ...notes.map((note) => `  ${escapeUnprintable(note)}`),
   ]
@@ -33,7 +33,7 @@ function countLines(preview: LimitPreview): readonly string[] {
     preview
   const [most, least] = isBound ? ['at most ', 'at least '] : ['', '']
   return [
-    `  denied at least once: ${counted(denied)}, and with the change ${most}${count(wouldDeny)}`,
+    `  denied at least once: ${clientsText(denied)}, and with the change ${most}${count(wouldDeny)}`,
     ...groupLine('newly denied', most, newlyDeniedCount, newlyDenied),
     ...groupLine('no longer denied', least, noLongerDeniedCount, noLongerDenied),
   ]
@@ -48,10 +48,10 @@ function groupLine(
   if (total === 0) return []
   const shown = named.slice(0, SHOWN).map(({ identity, peak }) => `${printable(identity)} (${count(peak)})`)
   return [
-    `  ${title}: ${bound}${counted(total)}: ${shown.join(', ')}${total > shown.length ? ' and others' : ''}`,
+    `  ${title}: ${bound}${clientsText(total)}: ${shown.join(', ')}${total > shown.length ? ' and others' : ''}`,
   ]
 }
 
-function counted(clients: number): string {
+function clientsText(clients: number): string {
   return `${count(clients)} ${clients === 1 ? 'client' : 'clients'}`
 }

@@ -39,7 +39,7 @@ export async function previewChange(
   const preview = async (document: GivenDocument, limits: LimitsByName) => {
     const previews = previewOf(await previewRules(known, document), demands)
     return previews.map((each) =>
-      leavesToCode(each.limitName, before.limits, limits) ? unknown(each) : each,
+      leavesToCode(each.limitName, before.limits, limits) ? unknownPreview(each) : each,
     )
   }
   const { limits, candidate } = after
@@ -83,7 +83,7 @@ function leavesToCode(name: string, before: LimitsByName, after: LimitsByName): 
   return Object.keys(numbers).some((field) => kept === undefined || !Object.hasOwn(kept, field))
 }
 
-function unknown({ limitName, clients, fromMs, toMs }: LimitPreview): LimitPreview {
+function unknownPreview({ limitName, clients, fromMs, toMs }: LimitPreview): LimitPreview {
   const problem = 'It would have the numbers in the code again, which are not known here.'
   return { limitName, clients, fromMs, toMs, ...NO_COUNTS, problem }
 }

@@ -7,7 +7,7 @@ import { isoTime, jsonText, printable, row, timeText } from '../output.js'
 import { type OpenStore, openStore } from '../settings/open-store.js'
 import { type LiveRequest, parseLiveArguments } from './live-arguments.js'
 import { readLimiterNames, readLiveDemands } from './live-demand.js'
-import { proposalLines, quoted } from './proposal-text.js'
+import { proposalLines, shellWord } from './proposal-text.js'
 import { runTrialAction } from './trial-command.js'
 
 /** Runs `headgate tune` on a store. Returns what it prints. */
@@ -79,11 +79,18 @@ function tryLines(
 ): readonly string[] {
   if (limit === undefined || verdict === 'keep') return []
   const name = limitName === limiter ? [] : ['--name', limitName]
-  const words = ['npx headgate tune start', storeWord(given), limiter, ...name.map(quoted), '--limit', limit]
+  const words = [
+    'npx headgate tune start',
+    storeWord(given),
+    limiter,
+    ...name.map(shellWord),
+    '--limit',
+    limit,
+  ]
   return [row('to try it', `${words.join(' ')} --reason <text>`)]
 }
 
 /** A URL may have a password, which is not shown. */
 function storeWord(given: string): string {
-  return given.includes('@') ? '<store>' : quoted(given)
+  return given.includes('@') ? '<store>' : shellWord(given)
 }

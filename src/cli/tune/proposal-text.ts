@@ -64,7 +64,9 @@ function groupLines(title: string, { clients, largest }: ClientGroup): readonly 
 export function commandText({ limit }: Proposal, args: readonly string[]): readonly string[] {
   if (limit === undefined) return []
   const kept = withoutOptions(args)
-  return [row('see also', `npx headgate replay ${[...kept, '--limit', String(limit)].map(quoted).join(' ')}`)]
+  return [
+    row('see also', `npx headgate replay ${[...kept, '--limit', String(limit)].map(shellWord).join(' ')}`),
+  ]
 }
 
 /** Returns arguments of `tune` without those that `replay` must not get, and without the limit in force. */
@@ -76,7 +78,7 @@ function withoutOptions(args: readonly string[]): readonly string[] {
 }
 
 /** Returns an argument as a shell takes it. */
-export function quoted(arg: string): string {
+export function shellWord(arg: string): string {
   const text = escapeUnprintable(arg)
   return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

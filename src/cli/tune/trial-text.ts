@@ -1,7 +1,7 @@
 import type { Trial, TrialFigures, TrialPhase } from '../../tuning/trial/trial.js'
 import { durationText } from '../../util/durations.js'
 import { count, isoTime, percent, printable, row, timeText } from '../output.js'
-import { quoted } from './proposal-text.js'
+import { shellWord } from './proposal-text.js'
 
 /** How many clients are listed. */
 const SHOWN = 5
@@ -26,7 +26,7 @@ export function trialText(trial: Trial, given: string, nowMs: number): string {
     const who = by === undefined ? '' : ` (${printable(by)}: ${printable(reason ?? '')})`
     return `  ${timeText(isoTime(atMs))}  ${printable(text)}${who}`
   })
-  const next = nextLines(trial, given.includes('@') ? '<store>' : quoted(given))
+  const next = nextLines(trial, given.includes('@') ? '<store>' : shellWord(given))
   return `${[lines, ['steps', ...steps], next]
     .filter(({ length }) => length > 0)
     .map((each) => each.join('\n'))

@@ -26,7 +26,7 @@ export function shownProcesses(
   all.set(own.id, { process: own, state: 'alive', lastSeenMs: nowMs, decisions: decisionsOf(ownReports) })
   for (const member of members) {
     const { id } = member.header
-    all.set(id, joined(all.get(id), member))
+    all.set(id, addMember(all.get(id), member))
   }
   const reporting = [...all.values()]
   const living = reporting.reduce((sum, { state, decisions }) => sum + (state === 'alive' ? decisions : 0), 0)
@@ -37,7 +37,7 @@ export function shownProcesses(
     .sort(inOrder)
 }
 
-function joined(
+function addMember(
   before: Reporting | undefined,
   { header, state, lastSeenMs, reports = [] }: Member,
 ): Reporting {

@@ -1,6 +1,6 @@
 import type { PageFigures } from '../figures/shown.js'
 import { headlinesOf } from '../findings/headlines.js'
-import { searched } from './client-search.js'
+import { searchDetail } from './client-search.js'
 import { SeriesChanges } from './series-changes.js'
 
 /** What a page looks at. */
@@ -124,7 +124,7 @@ export class Changes {
     const detail = this.#figures.detail(limiter)
     if (detail === undefined) return undefined
     latest = this.#details.get(key) ?? new Latest()
-    latest.advance(detail, this.#tick, (all) => searched(all, search))
+    latest.advance(detail, this.#tick, (all) => searchDetail(all, search))
     this.#asked.set(key, latest)
     return latest
   }

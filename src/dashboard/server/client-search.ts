@@ -10,7 +10,7 @@ export interface SentDetail extends LimiterDetail {
 }
 
 /** Returns the details of a limiter with those denied clients that match a search. */
-export function searched(detail: LimiterDetail, search: string): SentDetail {
+export function searchDetail(detail: LimiterDetail, search: string): SentDetail {
   const text = search.trim().toLowerCase()
   const found = text === '' ? detail.denied : detail.denied.filter((client) => matches(client, text))
   return { ...detail, denied: found.slice(0, MAX_SENT_CLIENTS), matching: found.length }

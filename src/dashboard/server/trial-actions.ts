@@ -22,7 +22,7 @@ export function trialActions(tuning: Tuning): readonly (readonly [string, Action
       async run(body, { operator }: Sender) {
         const limiter = readName('limiter', body.limiter)
         const { by, reason } = readChangeAuthor(body, operator)
-        return { trial: shown(await attempt(() => within(take(limiter, { by, reason }, body)))) }
+        return { trial: trialResponse(await attempt(() => within(take(limiter, { by, reason }, body)))) }
       },
     }
   }
@@ -30,7 +30,7 @@ export function trialActions(tuning: Tuning): readonly (readonly [string, Action
   async function read({ limiter }: Body): Promise<object> {
     const name = readName('limiter', limiter)
     const { trial, proposals } = await attempt(() => within(tuning.read(name)))
-    return { proposals, trial: shown(trial), defaults: TRIAL_DEFAULTS }
+    return { proposals, trial: trialResponse(trial), defaults: TRIAL_DEFAULTS }
   }
 
   return [
@@ -42,7 +42,7 @@ export function trialActions(tuning: Tuning): readonly (readonly [string, Action
 }
 
 /** Returns a trial without the clients that it compares; `null` if there is none. */
-function shown(trial: Trial | undefined): object | null {
+function trialResponse(trial: Trial | undefined): object | null {
   if (trial === undefined) return null
   const { apart: _apart, standing: _standing, ...others } = trial
   return others

@@ -64,7 +64,7 @@ export function eventLog(documents: Documents, prefix: string): EventLog {
 
   return {
     add(event) {
-      pending = [...pending, bounded(event)].slice(-MAX_PENDING)
+      pending = [...pending, boundEvent(event)].slice(-MAX_PENDING)
     },
     flush,
     async read() {
@@ -88,7 +88,7 @@ export function withEvents(
     const at = others.findLastIndex(({ atMs }) => atMs <= event.atMs) + 1
     next = others.toSpliced(at, 0, event)
   }
-  return next === log ? log : trimmed(next)
+  return next === log ? log : trimEvents(next)
 }
 
 /** A full log does not take what it would drop at once. */
@@ -98,7 +98,7 @@ function isTooOld(log: readonly LoggableEvent[], { atMs }: LoggableEvent): boole
 }
 
 /** Drops the oldest events, so that every store can hold the others. */
-function trimmed(events: readonly LoggableEvent[]): readonly LoggableEvent[] {
+function trimEvents(events: readonly LoggableEvent[]): readonly LoggableEvent[] {
   let characters = 0
   const first = events.findLastIndex((event) => {
     characters += JSON.stringify(event).length + 1
@@ -107,7 +107,7 @@ function trimmed(events: readonly LoggableEvent[]): readonly LoggableEvent[] {
   return events.slice(Math.max(first + 1, events.length - MAX_EVENTS))
 }
 
-function bounded(event: LoggableEvent): LoggableEvent {
+function boundEvent(event: LoggableEvent): LoggableEvent {
   const { details, by, reason, ...others } = event
   const isShort = details !== undefined && JSON.stringify(details).length <= MAX_DETAILS
   return {

@@ -49,7 +49,7 @@ export function sharedDocument<Value>(
   let version: string | undefined
   let value: Value | undefined
 
-  function decoded({ text, damage }: StoredDocument): Value {
+  function valueIn({ text, damage }: StoredDocument): Value {
     const fields = damage === undefined ? fieldsInText(text) : undefined
     const isOwn = fields?.headgate === FORMAT
     const found = isOwn ? decode(fields) : undefined
@@ -64,7 +64,7 @@ export function sharedDocument<Value>(
       version = undefined
       value = undefined
     } else if (found.version !== version) {
-      value = decoded(found)
+      value = valueIn(found)
       version = found.version
     }
     return value

@@ -27,7 +27,7 @@ export function judgedClients(
       if (judged === undefined) continue
       byIdentity.set(
         client.identity,
-        merged(byIdentity.get(client.identity), { ...client, ...judged, found: override }),
+        mergeSeen(byIdentity.get(client.identity), { ...client, ...judged, found: override }),
       )
     }
   }
@@ -39,7 +39,7 @@ export function judgedClients(
 function judges(demand: LimitDemand): (policy: GivenPolicy | undefined) => Judge | undefined {
   const known = new Map<GivenPolicy, Judge | undefined>()
   return (policy) => {
-    if (policy === undefined || typeof policy === 'function') return unchanged
+    if (policy === undefined || typeof policy === 'function') return judgeAsBefore
     if (!known.has(policy)) {
       const judge = judgeOf(demand, policy)
       known.set(policy, typeof judge === 'string' ? undefined : judge)
@@ -48,7 +48,7 @@ function judges(demand: LimitDemand): (policy: GivenPolicy | undefined) => Judge
   }
 }
 
-const unchanged: Judge = ({ wasDenied }) => ({ denies: wasDenied })
+const judgeAsBefore: Judge = ({ wasDenied }) => ({ denies: wasDenied })
 
 function wouldDeny(
   client: ClientDemand,
@@ -61,7 +61,7 @@ function wouldDeny(
   return effect === undefined ? undefined : { denies: client.wasDenied, isUnknown: true }
 }
 
-function merged(before: Seen | undefined, client: Seen): Seen {
+function mergeSeen(before: Seen | undefined, client: Seen): Seen {
   if (before === undefined) return client
   const denies = before.denies || client.denies
   const isBound = [before, client].every((each) => !each.denies || each.isBound === true)

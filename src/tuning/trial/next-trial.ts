@@ -31,14 +31,16 @@ export interface TrialInput {
 export function nextTrial(trial: Trial, input: TrialInput): Trial | undefined {
   switch (trial.phase) {
     case 'watching':
-      return isWatched(input.document, trial) ? watched(trial, input) : stop(trial, 'overridden', input.nowMs)
+      return isWatched(input.document, trial)
+        ? afterWatching(trial, input)
+        : stop(trial, 'overridden', input.nowMs)
     case 'ready':
       if (!isWatched(input.document, trial)) return stop(trial, 'overridden', input.nowMs)
       return endOf(trial, PATIENCE_MS) <= input.nowMs ? stop(trial, 'expired', input.nowMs) : undefined
     case 'guarding':
       if (!isPromoted(input.document, trial))
         return step({ ...trial, outcome: 'overridden' }, 'ended', input.nowMs)
-      return guarded(trial, input)
+      return afterGuarding(trial, input)
     default:
       return undefined
   }
@@ -89,7 +91,7 @@ function stop(trial: Trial, outcome: TrialOutcome, nowMs: number, origin?: Trial
   return step({ ...trial, outcome }, 'stopping', nowMs, origin)
 }
 
-function watched(trial: Trial, { nowMs, demand, candidate }: TrialInput): Trial | undefined {
+function afterWatching(trial: Trial, { nowMs, demand, candidate }: TrialInput): Trial | undefined {
   const endMs = endOf(trial, trial.watchMs)
   if (nowMs >= endMs && demand !== undefined && demand.toMs >= endMs) {
     const decided = candidate !== undefined && candidate.toMs > trial.phaseSinceMs ? candidate : undefined
@@ -102,7 +104,7 @@ function watched(trial: Trial, { nowMs, demand, candidate }: TrialInput): Trial 
   return nowMs >= endMs + PATIENCE_MS ? stop(trial, 'expired', nowMs) : undefined
 }
 
-function guarded(trial: Trial, { nowMs, demand }: TrialInput): Trial | undefined {
+function afterGuarding(trial: Trial, { nowMs, demand }: TrialInput): Trial | undefined {
   const { standing, guardMs, maxHarmedShare } = trial
   const endMs = endOf(trial, guardMs)
   if (standing !== undefined && demand !== undefined && isSincePromotion(demand, trial)) {

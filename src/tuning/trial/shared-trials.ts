@@ -122,12 +122,12 @@ export function sharedTrials(
         checkPlan(plan)
         checkEnded(plan.limiter, trial)
         const { limits } = await settings.read(plan.limiter)
-        return begin(plan, origin, limitIn({ limits }, plan.limitName), now())
+        return newTrial(plan, origin, limitIn({ limits }, plan.limitName), now())
       }),
     approve: async (limiter, origin) =>
-      takeAsked(limiter, origin, (trial) => approve(existing(limiter, trial), origin, now())),
+      takeAsked(limiter, origin, (trial) => approve(requireTrial(limiter, trial), origin, now())),
     stop: async (limiter, origin) =>
-      takeAsked(limiter, origin, (trial) => cancel(existing(limiter, trial), origin, now())),
+      takeAsked(limiter, origin, (trial) => cancel(requireTrial(limiter, trial), origin, now())),
   }
 }
 
@@ -142,13 +142,13 @@ function checkEnded(limiter: string, trial: Trial | undefined): void {
   throw new TypeError(`tune: ${limiter} must have no other trial, but one is ${trial.phase}. Stop it first.`)
 }
 
-function begin(plan: TrialPlan, origin: TrialOrigin, before: Trial['before'], nowMs: number): Trial {
+function newTrial(plan: TrialPlan, origin: TrialOrigin, before: Trial['before'], nowMs: number): Trial {
   const id = crypto.randomUUID().slice(0, 8)
   const trial: Trial = { ...plan, id, origin, before, phase: 'starting', phaseSinceMs: nowMs, events: [] }
   return step(trial, 'starting', nowMs, origin)
 }
 
-function existing(limiter: string, trial: Trial | undefined): Trial {
+function requireTrial(limiter: string, trial: Trial | undefined): Trial {
   if (trial !== undefined) return trial
   throw new TypeError(`tune: ${limiter} has no trial. Start one.`)
 }

@@ -1,4 +1,4 @@
-import { unescaped, userOf } from '../line-fields.js'
+import { decodeEscapes, userOf } from '../line-fields.js'
 import type { FieldSources, LineReader } from '../line-reader.js'
 import { type ToUtc, timeParser } from '../log-time.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from '../request-line.js'
@@ -112,10 +112,10 @@ function fill(into: LoggedRequest, values: Values, parseTime: (text: string) => 
   into.fields = undefined
   into.method = ''
   into.path = ''
-  if (request !== undefined) return readRequestLine(unescaped(request), into) ? 'request' : 'other'
+  if (request !== undefined) return readRequestLine(decodeEscapes(request), into) ? 'request' : 'other'
   if (method === '-' || path === '-') return 'other'
   into.method = method ?? ''
-  into.path = path === undefined ? '' : pathOf(fromSlash(unescaped(path)))
+  into.path = path === undefined ? '' : pathOf(fromSlash(decodeEscapes(path)))
   return 'request'
 }
 

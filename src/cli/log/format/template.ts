@@ -29,7 +29,7 @@ export function parseTemplate(option: string): Template {
   const text = Object.hasOwn(NAMED, option) ? (NAMED[option] ?? '') : formatText(option)
   const isNginx = /\$\{?[a-z_]/i.test(text)
   if (!isNginx && !text.includes('%')) throw notAFormat(option)
-  const template = joined(isNginx ? nginxParts(text) : apacheParts(text))
+  const template = joinParts(isNginx ? nginxParts(text) : apacheParts(text))
   checkRoles(template, isNginx)
   return template
 }
@@ -112,7 +112,7 @@ function directiveOf(
 /**
  * Joins variables that stand together, such as `%U%q`: no text tells where one ends. Throws if both are read.
  */
-function joined({ parts, after }: Parts): Template {
+function joinParts({ parts, after }: Parts): Template {
   const result: TemplatePart[] = []
   for (const part of parts) {
     const last = result.at(-1)
@@ -133,18 +133,23 @@ function joined({ parts, after }: Parts): Template {
 function checkRoles({ parts }: Template, isNginx: boolean): void {
   const has = (...roles: readonly Role[]) =>
     parts.some(({ role }) => role !== undefined && roles.includes(role))
-  if (!has('time')) throw missing('time', isNginx ? '[$time_local]' : '%t', parts, isNginx)
+  if (!has('time')) throw missingVariable('time', isNginx ? '[$time_local]' : '%t', parts, isNginx)
   if (!has('address', 'forwarded'))
-    throw missing('IP address of a client', isNginx ? '$remote_addr' : '%h', parts, isNginx)
+    throw missingVariable('IP address of a client', isNginx ? '$remote_addr' : '%h', parts, isNginx)
 }
 
-function missing(what: string, fix: string, parts: readonly TemplatePart[], isNginx: boolean): UsageError {
-  const near = isNginx ? misspelled(parts) : ''
+function missingVariable(
+  what: string,
+  fix: string,
+  parts: readonly TemplatePart[],
+  isNginx: boolean,
+): UsageError {
+  const near = isNginx ? spellingHint(parts) : ''
   return new UsageError(`--format has no ${what}, such as ${fix}${near}`)
 }
 
 /** Returns which variable of nginx a part may have meant. */
-function misspelled(parts: readonly TemplatePart[]): string {
+function spellingHint(parts: readonly TemplatePart[]): string {
   for (const { name, role } of parts) {
     const near = role === undefined ? didYouMean('$', name.slice(1), NGINX_NAMES) : ''
     if (near !== '') return `; for ${name},${near.slice(1)}`

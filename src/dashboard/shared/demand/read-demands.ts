@@ -28,7 +28,7 @@ function limitDemand(of: LimitPeriods): LimitDemand {
     ...(isCandidate && { isCandidate }),
     toMs: (lastStep + 1) * STEP_MS,
     clients: merged === undefined ? 0 : distinctIn(merged.all),
-    demands: merged === undefined ? [] : weighted(merged, limit),
+    demands: merged === undefined ? [] : withWeights(merged, limit),
   }
 }
 
@@ -47,7 +47,7 @@ function mergePeriods(a: Period, b: Period): Period {
 }
 
 /** The largest stand for themselves, and the sample for all others. */
-function weighted({ below, clients }: Period, limit: number): readonly ClientDemand[] {
+function withWeights({ below, clients }: Period, limit: number): readonly ClientDemand[] {
   return clients.map(({ identity, peaks, wasDenied }, i) => {
     const weight = i < MAX_LARGEST ? 1 : HASHES / below
     return { identity, peak: smallestLimit(peaks, limit), peaks, weight, wasDenied }

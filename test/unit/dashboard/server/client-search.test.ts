@@ -1,4 +1,4 @@
-import { searched } from '../../../../src/dashboard/server/client-search.js'
+import { searchDetail } from '../../../../src/dashboard/server/client-search.js'
 import { client, detail } from './page-figures.js'
 
 const CLIENTS = [
@@ -17,7 +17,7 @@ test.each<readonly [search: string, found: readonly string[]]>([
   ['partner', ['key_1']],
   ['none', []],
 ])('%j finds %j', (search, found) => {
-  const { denied, matching, deniedClients } = searched(detail('api', CLIENTS), search)
+  const { denied, matching, deniedClients } = searchDetail(detail('api', CLIENTS), search)
   expect([denied.map(({ identity }) => identity), matching, deniedClients]).toEqual([found, found.length, 3])
 })
 
@@ -26,7 +26,10 @@ test('of 10,000 clients, the 200 denied most are sent, and a search reaches the 
     'api',
     Array.from({ length: 10_000 }, (_, i) => client(`client-${i}`)),
   )
-  expect(searched(many, '').denied).toEqual(many.denied.slice(0, 200))
-  expect(searched(many, '')).toMatchObject({ matching: 10_000, deniedClients: 10_000 })
-  expect(searched(many, 'client-9999')).toMatchObject({ denied: [{ identity: 'client-9999' }], matching: 1 })
+  expect(searchDetail(many, '').denied).toEqual(many.denied.slice(0, 200))
+  expect(searchDetail(many, '')).toMatchObject({ matching: 10_000, deniedClients: 10_000 })
+  expect(searchDetail(many, 'client-9999')).toMatchObject({
+    denied: [{ identity: 'client-9999' }],
+    matching: 1,
+  })
 })
