@@ -1,6 +1,6 @@
 const NAME = 'headgate-operator'
 
-/** Creates what says who changes something, and remembers it in this browser. */
+/** Creates the functions that say who makes a change, and that remember the name in this browser. */
 export function changeActions(session) {
   return {
     /** Returns the name that this browser remembers; `undefined` if the server knows who acts. */

@@ -13,7 +13,7 @@ export function changeButtons({ actions, onDone, start, isNamed = false }) {
   function open(effect) {
     const started = start()
     if (started === undefined) return
-    const reason = effect === 'block' || effect === 'raise' ? started.reason : '' // what is wrong is no other reason
+    const reason = effect === 'block' || effect === 'raise' ? started.reason : '' // what is wrong explains neither of the others
     changeDialog({ actions, row, effect, onDone, ...started, reason })
   }
 

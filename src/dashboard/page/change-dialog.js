@@ -25,7 +25,7 @@ const WORDS = {
 }
 const BANNED = 'All requests are denied until the ban ends.'
 const MAX_LISTED = 5
-/** A warning that was shown for so long has been seen. */
+/** After this time, a warning has been seen. */
 const SEEN_MS = 600
 
 /**

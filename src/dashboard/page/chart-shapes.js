@@ -24,7 +24,7 @@ export function gridOf({ largest, y, fromMs, toMs, xOfTime }, width) {
 
 export function areasOf({ rates, others, x, y }) {
   const totals = rates.map((each) => each?.all)
-  const low = (value) => Math.min(y(value), FLOOR - 2) // few denials among many requests are seen as well
+  const low = (value) => Math.min(y(value), FLOOR - 2) // a few denials among many requests must also be seen
   const denied = rates.map((each) => each?.denied || undefined)
   const path = (name, d) => svg('path', { class: name, d })
   return [

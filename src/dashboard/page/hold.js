@@ -1,4 +1,4 @@
-/** A reader who has done nothing for so long has left. */
+/** A reader who has done nothing for this long has left. */
 const READING_MS = 30_000
 
 let activeAtMs = Number.NEGATIVE_INFINITY

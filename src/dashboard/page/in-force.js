@@ -13,7 +13,7 @@ const KINDS = {
   mode: 'mode',
   candidate: 'candidate',
 }
-/** What is undone, in a sentence. */
+/** What is undone, as part of a sentence. */
 const UNDONE = { ...KINDS, block: 'block', ban: 'ban', exempt: 'exemption', mode: 'changed mode' }
 const MAX_TARGETS = 3
 const HEADS = ['Limiter', 'Change', 'Applies to', 'Until', 'Changed by', '']

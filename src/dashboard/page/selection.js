@@ -5,7 +5,7 @@ import { count, counted, withTimes } from './format.js'
 /** The most clients of one change. */
 const MAX_SELECTED = 1000
 
-/** Creates the bar of what can be done to the selected clients of a limiter, or to a network if none is selected. */
+/** Creates the bar of what can be done to the selected clients of a limiter, or to a network if no client is selected. */
 export function selectionBar({ limiter, actions, onDone, onClear }) {
   const number = el('b', {})
   const status = el('p', { class: 'done', role: 'status' })

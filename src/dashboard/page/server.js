@@ -1,4 +1,4 @@
-/** The server answers within ten seconds, even if a store hangs. */
+/** The server responds within ten seconds, even if a store hangs. */
 const LONGEST_MS = 20_000
 
 /**
@@ -31,7 +31,7 @@ export async function readLog() {
     .map((line) => JSON.parse(line))
 }
 
-/** How long the last 24 hours are kept: a step of theirs is as long. */
+/** How long the last 24 hours are kept: as long as one of their steps. */
 const FRESH_MS = 300_000
 const RETRY_MS = 10_000
 

@@ -29,7 +29,7 @@ export function sparkline() {
     const largest = largestOf([rates], SMALL_RATE)
     const x = (i) => (i * WIDTH) / Math.max(1, rates.length - 1)
     const y = (rate) => HEIGHT - 1 - ((HEIGHT - 3) * rate) / largest
-    // Few denials among many requests are seen as well: they are drawn at least so high.
+    // A few denials among many requests must also be seen, so they are drawn at least this high.
     const low = (rate) => Math.min(y(rate), HEIGHT - 3)
     const totals = rates.map((each) => each?.all)
     all.setAttribute('d', pathOf(totals, x, y, HEIGHT))

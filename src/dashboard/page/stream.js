@@ -1,4 +1,4 @@
-/** So long after the last message, the connection counts as lost: there is one every second. */
+/** The connection counts as lost this long after the last message: there is one every second. */
 const SILENT_MS = 10_000
 /** The server ends a stream every five minutes, and the browser connects again within this time. */
 const RECONNECT_MS = 4000

@@ -105,7 +105,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     },
     ...{ atMinutes: 40, firing: [] },
   },
-  'no request arrives any more': {
+  'no more requests arrive': {
     series: { [allowed]: '0+60x60 3600x60' },
     ...{ atMinutes: 85, firing: [['HeadgateNoDecisions', 'api']] },
   },
@@ -113,7 +113,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     series: { [allowed]: '0+60x60' },
     ...{ atMinutes: 85, firing: [['HeadgateNoDecisions', 'api']] },
   },
-  'requests arrive as ever': {
+  'requests arrive as before': {
     series: { [allowed]: '0+60x120' },
     ...{ atMinutes: 85, firing: [] },
   },
@@ -160,7 +160,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
     },
     ...{ atMinutes: 40, firing: [['HeadgateCandidateDeniesMany', 'api', 'admin']] },
   },
-  'no request of one job arrives any more, and those of another do': {
+  'no more requests of one job arrive, and those of another do': {
     series: { [inJob('shop', allowed)]: '0+60x120', [inJob('admin', allowed)]: '0+60x60 3600x60' },
     ...{ atMinutes: 85, firing: [['HeadgateNoDecisions', 'api', 'admin']] },
   },

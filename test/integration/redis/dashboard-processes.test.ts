@@ -57,7 +57,7 @@ test('the page of one process shows the sum of both', async () => {
   expect(shown().rows).toMatchObject([{ name: 'api', store: 'redis', storeState: 'closed' }])
 })
 
-test('while Redis hangs, the page goes on with the figures of its own process, and says so', async () => {
+test('while Redis hangs, the page shows the figures of its own process alone, and says so', async () => {
   await server.kill('SIGSTOP')
   await until('the page says so', () => shown().problems?.length === 1)
   expect(shown().problems?.[0]).toContain('no reply within 800 ms')

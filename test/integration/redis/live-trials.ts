@@ -82,7 +82,7 @@ export function describeLiveTrials(
 
   const names = (prefix: string) => Array.from({ length: 60 }, (_, i) => `${prefix}-${i}`)
 
-  test('a limit that denies customers goes back by itself, although the process that promoted it was killed', async () => {
+  test('a limit that denies customers is reverted, although the process that promoted it was killed', async () => {
     const customers = names('customer')
     const [first] = processes
     await all((each) => each.charge(customers, 2))

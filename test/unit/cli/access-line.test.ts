@@ -77,7 +77,7 @@ test('a path with an escaped quote does not end the request', () => {
   expect(read(line)).toMatchObject({ path: '/a"b\\' })
 })
 
-test.each(['-', '', '\\x16\\x03\\x01', 'GET', '192.0.2.1 /'])('%j is no request', (text) => {
+test.each(['-', '', '\\x16\\x03\\x01', 'GET', '192.0.2.1 /'])('%j is not a request', (text) => {
   expect(read(`192.0.2.7 - - [${TIME}] "${text}" 400 0`)).toBe('other')
 })
 

@@ -13,7 +13,7 @@ test.each([
     '198.51.100.7',
   ],
   ['what it wrote itself is not read', '10.0.3.4', '8.8.8.8, 198.51.100.7', '198.51.100.7'],
-  ['a connection that is no proxy is the client', PUBLIC, '198.51.100.7', PUBLIC],
+  ['a connection that is not a proxy is the client', PUBLIC, '198.51.100.7', PUBLIC],
   ['of proxies alone, the furthest', '10.0.3.4', '10.1.1.1, 10.2.2.2', '10.1.1.1'],
   ['an entry without an address ends the list', '10.0.3.4', '8.8.8.8, unknown, 10.2.2.2', '10.2.2.2'],
   ['-', '10.0.3.4', '-', '10.0.3.4'],

@@ -84,7 +84,7 @@ describe('following events', () => {
     expect((await follow(reads)).printed).toEqual(['a,c', 'b', 'd'])
   })
 
-  test('opens a store anew that fails, says so once, and misses nothing of that time', async () => {
+  test('reopens a store that fails, says so once, and misses no event of that time', async () => {
     const [a, b] = [event('a'), event('b')]
     const { printed, failures, opened, closed } = await follow([[a], 'down', 'down', [a, b], [a, b]])
     expect([printed, failures, opened, closed]).toEqual([['a', 'b'], ['connection lost'], 3, 3])

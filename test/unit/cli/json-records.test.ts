@@ -93,7 +93,7 @@ test.each([
   ['names', '{"data":'.repeat(100_000)],
   ['arrays', `[${'[['.repeat(100_000)}`],
   ['quotes', `{"a":"${'\\"'.repeat(500_000)}`],
-])('a million open %s are no record', (_, text) => {
+])('a million open %s are not a record', (_, text) => {
   const found: (string | undefined)[] = []
   const splitter = new LogSplitter((each) => found.push(each))
   for (let at = 0; at < text.length; at += 65_536) splitter.push(Buffer.from(text.slice(at, at + 65_536)))

@@ -107,7 +107,7 @@ test('a line that CRI has split is read as one, beside those of the other stream
   expect(limits[0]?.mostDenied).toEqual([{ client: '192.0.2.7', requests: 3, denied: 1 }])
 })
 
-test('lines behind a prefix that are no requests are unreadable, even 900 of them at the start', async () => {
+test('lines after a prefix that are not requests are unreadable, even 900 of them at the start', async () => {
   const banner = Array.from({ length: 900 }, (_, i) => `db-1   | LOG:  checkpoint ${i} complete`)
   const { requests, unreadable } = await replay([
     ...banner,
@@ -137,7 +137,7 @@ test.each([
   expect([clients, limits[0]?.mostDenied[0]?.client]).toEqual([1, begin.split(' ')[0]])
 })
 
-test('lines behind an unknown prefix are no log, and one of them among others is unreadable', async () => {
+test('lines after an unknown prefix are not a log, and one of them among others is unreadable', async () => {
   const unknown = CLIENTS.map((client, s) => `~~ ${line(client, s)}`)
   await expect(replay(unknown)).rejects.toThrow(InputError)
   await expect(replay(unknown)).rejects.toThrow('is not an access log')

@@ -121,7 +121,7 @@ describe('the arguments', () => {
     expect(() => parseLiveArguments(args, {})).toThrow(problem)
   })
 
-  test('name what is tried, for how long, and when it goes back', () => {
+  test('name what is tried, for how long, and when it is reverted', () => {
     const env = { HEADGATE_STORE: URL }
     expect(parseLiveArguments(['start', 'api', '--limit', '5', ...WHY], env)).toMatchObject({
       ...{ action: 'start', limiter: 'api', prefix: 'hg', keyPrefix: '', by: 'ada' },
@@ -257,7 +257,7 @@ describe('a trial', () => {
     expect((await sharedSettings(store).read('api')).limits).toEqual({})
   })
 
-  test('that nobody takes the steps of says what is missing', async () => {
+  test('whose steps no process takes says what is missing', async () => {
     await start('--for', '1h')
     const nowMs = Date.now()
     jest.spyOn(Date, 'now').mockReturnValue(nowMs + 2 * 3_600_000)
@@ -281,7 +281,7 @@ describe('a trial', () => {
     expect(await failed('api', '--limit', '5')).toContain('must have no other trial, but one is watching')
   })
 
-  test('that there never was is no failure', async () => {
+  test('that never existed is not a failure', async () => {
     expect(await mustRun('tune', 'status', URL, 'api')).toBe('api has had no trial\n')
     expect(JSON.parse(await mustRun('tune', 'status', URL, 'api', '--json'))).toEqual({
       limiter: 'api',

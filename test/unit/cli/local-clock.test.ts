@@ -65,7 +65,7 @@ test.each([
   expect([found, twice.length]).toEqual([utc, repeated])
 })
 
-test('a log that is often silent goes on, and a busy one goes back', () => {
+test('a log that is often silent goes on, and the clock of a busy one is set back', () => {
   const sparse = ['00:05', '00:50', '01:25', '02:05', '02:40', '02:20', '02:58', '03:20']
   expect(
     read(
@@ -122,13 +122,13 @@ describe('without the zone, or with a wrong one', () => {
     ['an hour that comes twice is named', hour(1) + hour(2) + hour(2) + hour(3), merged(60)],
     ['also at the end of the log', hour(2) + hour(2), merged(60)],
     ['also among late requests', hour(2) + hour(2).replace(at(2, 30), at(2, 30) + at(2, 10)), merged(61)],
-    ['single late requests are no hour', hour(1) + at(1, 5) + hour(2) + at(2, 10) + hour(3), []],
+    ['single late requests are not an hour', hour(1) + at(1, 5) + hour(2) + at(2, 10) + hour(3), []],
     [
-      'those that end together are no hour',
+      'those that end together are not an hour',
       hour(2) + [5, 20, 3, 14, 9, 27, 1, 12].map((minute) => at(2, minute)).join('') + hour(3),
       [],
     ],
-    ['times further back are no hour', hour(1) + hour(2) + hour(1).slice(0, 500) + hour(3), []],
+    ['times further back are not an hour', hour(1) + hour(2) + hour(1).slice(0, 500) + hour(3), []],
     ['times with a zone have no hour twice', (hour(2) + hour(2)).replaceAll(':00"', ':00Z"'), []],
   ])('%s', async (_, log, repeatedHours) => {
     expect((await replayLog(log, ...LIMIT)).repeatedHours).toEqual(repeatedHours)

@@ -147,7 +147,7 @@ describe('a line', () => {
     expect([reader.read(line, emptyRequest()), reader.mismatch(line)]).toEqual(['unreadable', where])
   })
 
-  test('without a request line is no request', () => {
+  test('without a request line is not a request', () => {
     expect(read('combined', COMBINED.replace('POST /a?b=c HTTP/1.1', '\\x16\\x03'))).toBe('other')
     expect(read('%h %t %m %U', `198.51.100.7 [${TIME}] - -`)).toBe('other')
   })

@@ -49,7 +49,7 @@ describe('an input', () => {
     expect(report).toMatchObject({ requests: 1, unreadable: { lines: 1049 } })
   })
 
-  test('--key field:NAME fails where a line is no JSON', async () => {
+  test('--key field:NAME fails where a line is not JSON', async () => {
     write('access.log', line(0))
     expect(await failureOf('replay', 'access.log', ...LIMIT, '--key', 'field:x')).toEqual([
       1,

@@ -129,7 +129,7 @@ test('a line that Docker has split', () => {
   expect(readLines(lines)).toEqual(['other', 'unreadable', 'other', 'unreadable', REQUEST, 'unreadable'])
 })
 
-test('what is no request in a field', () => {
+test('what is not a request in a field', () => {
   const docker = (log: string) => JSON.stringify({ log, stream: 'stdout', time: OUTER_TIME })
   expect(
     readLines([docker('\n'), docker('Listening on 3000\n'), docker('{"ip":1}\n'), docker('{"\n')]),

@@ -24,7 +24,7 @@ test('what is put into spans is kept for as long as they last', () => {
   expect(kept(79)).toEqual([])
 })
 
-test('a pause that is longer than all spans begins anew, at the time of what comes next', () => {
+test('a pause that is longer than all spans starts over, at the time of what comes next', () => {
   const { put, kept } = spansOf()
   put(0, 'a')
   put(1005, 'b')
@@ -32,7 +32,7 @@ test('a pause that is longer than all spans begins anew, at the time of what com
   expect(kept(1014)).toEqual(['bc'])
 })
 
-test('a clock that steps back a little goes on in the newest span, and one that steps back far begins anew', () => {
+test('a clock that steps back a little goes on in the newest span, and one that steps back far starts over', () => {
   const { put, kept } = spansOf()
   put(0, 'a')
   put(-15, 'b')

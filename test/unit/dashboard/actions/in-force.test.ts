@@ -75,7 +75,7 @@ test('each part that is lifted is as it was before', async () => {
   expect(await charge(limiter, 'bob', 3)).toEqual([true, true, false]) // by a limit of 2 again
 })
 
-test('what nobody is known to have set is removed', async () => {
+test('what no operator is known to have set is removed', async () => {
   const store = memoryStore()
   const settings = sharedSettings(store)
   const { watched } = watchedLimiter({ store, settings })

@@ -54,7 +54,7 @@ test('the client denied most comes first, and one not denied for 15 minutes is f
   expect(pool.size).toBe(1)
 })
 
-test('a client that comes back after 15 minutes begins anew', () => {
+test('a client that comes back after 15 minutes starts over', () => {
   deny('ada', 5)
   deny('ada', 1, START_MS + 15 * MINUTE_MS)
   expect(clients.top(START_MS + 15 * MINUTE_MS, 10)).toMatchObject([

@@ -103,7 +103,7 @@ test('the months of a quota are one limit, whatever their lengths', async () => 
   expect(watch.report().limits).toMatchObject([{ kind: 'quota', limit: 5, windowMs: monthMs, allowed: 3 }])
 })
 
-test('a denied request brings nobody near the limits that allowed it', async () => {
+test('a denied request brings no client near the limits that allowed it', async () => {
   const limits = [
     { name: 'one', policy: fixedWindow({ limit: 5, window: '1h' }), key: (id: string) => id },
     { name: 'all', policy: fixedWindow({ limit: 1, window: '1h' }), key: () => 'all' },
@@ -339,7 +339,7 @@ test('a request that another limit denies is not asked of a limit, unless that d
   ])
 })
 
-test('a ban by hand is no denial of its limit, and the one that a limit starts is', async () => {
+test('a ban by an operator is not a denial of its limit, and the one that a limit starts is', async () => {
   const store = memoryStore()
   const banned = ban(fixedWindow({ limit: 2, window: '1h' }), { after: 1, within: '1h', for: '1h' })
   const { limiter, watch } = watched<string>({ policy: banned, store })

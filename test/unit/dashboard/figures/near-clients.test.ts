@@ -25,7 +25,7 @@ test('a client is listed from 80% of a limit on', () => {
   ])
 })
 
-test('the identity is not read while nobody is near a limit', () => {
+test('the identity is not read while no client is near a limit', () => {
   const clients = new NearClients()
   const identityOf = jest.fn(() => 'ada')
   clients.note(NOW_MS, partOf(9), false, identityOf)

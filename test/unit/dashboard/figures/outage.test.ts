@@ -50,7 +50,7 @@ test('an outage lasts until the circuit breakers of all servers are closed', () 
   expect(outage.report()).toBeUndefined()
 })
 
-test('the next outage is counted anew', () => {
+test('the next outage is counted from 0', () => {
   outage.setState(1000, 'open', undefined)
   outage.count(1001, 'fail-closed')
   outage.setState(2000, 'closed', undefined)

@@ -18,7 +18,7 @@ test.each([
     [{ path: 'limits.api', value: { limit: 6, window: '1m' } }],
   ],
   [
-    'a limit that goes back to the code',
+    'a limit that the code decides again',
     document,
     { ...document, limits: {} },
     [{ path: 'limits.api', value: null }],

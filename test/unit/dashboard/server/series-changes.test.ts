@@ -24,7 +24,7 @@ test('a step that becomes known or unknown has changed', () => {
   expect(changes.since(2)).toEqual(series(10_000, [null]))
 })
 
-test('a clock that jumps, and steps of another length, send all anew', () => {
+test('after a clock that jumps, and with steps of another length, everything is sent again', () => {
   const changes = new SeriesChanges()
   changes.advance(series(1_000_000, [1, 2]), 1)
   changes.advance(series(0, [1, 2]), 2)

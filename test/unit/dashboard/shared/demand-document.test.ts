@@ -114,7 +114,7 @@ describe('a limit that the settings brought into force again', () => {
   const before = () =>
     withDemands(undefined, 'one', [finished(START, { ada: 30, bob: 1 }), finished(START + 2, { ada: 2 })])
 
-  test('begins anew with the change of the settings, to the millisecond', () => {
+  test('starts over with the change of the settings, to the millisecond', () => {
     const demands = withDemands(before(), 'two', [finished(START + 2, { eve: 3 }, since)])
     expect(peaks(demands)).toEqual({ eve: 3 })
     expect(demandsOf(demands as LimiterDemands)).toMatchObject([{ fromMs: BACK_MS, clients: 1 }])

@@ -124,7 +124,7 @@ test.each(['hello', '[]', '{"headgate":1}', '{"headgate":1,"events":7}', '{"head
   },
 )
 
-test('what is no event is left out of a log', async () => {
+test('what is not an event is left out of a log', async () => {
   const events = [
     null,
     7,

@@ -277,7 +277,7 @@ test('the figures of another format are left out, and its process is listed', as
   expect(one.group.members()[0]).not.toHaveProperty('reports')
 })
 
-test('documents that the store loses are written anew', async () => {
+test('documents that the store loses are written again', async () => {
   const [one, two] = [startProcess('one'), startProcess('two')]
   await pass(4 * SECOND_MS, [one, two], [one])
   shared.texts.clear()

@@ -139,7 +139,7 @@ test.each([
   ['no time', withHeader({ atMs: 'now' })],
   ['an endless time', withHeader({}).replace('"atMs":2', '"atMs":1e999')],
   ['a negative time', withHeader({ atMs: -1 })],
-])('what is or has %s is no document', (_, text) => {
+])('what is or has %s is not a document', (_, text) => {
   expect(parseProcess(text)).toBeUndefined()
   expect(parseProcess([text, ...lines].join('\n'))).toBeUndefined()
 })

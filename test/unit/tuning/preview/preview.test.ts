@@ -156,7 +156,7 @@ describe('clients that are known by their address', () => {
   })
 })
 
-test('says how many clients an override may also apply to, and leaves out those with one of their own', async () => {
+test('says how many clients an override may also apply to, and leaves out those with their own', async () => {
   const overrides = [
     { identityPrefix: 'team-', exempt: true as const },
     { network: '203.0.113.0/24', block: true as const },

@@ -23,7 +23,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a candidate whose figures do not reach its end waits for more': {
     ...{ trial, afterMs: DAY_MS, demand: demandSince(START_MS, START_MS + DAY_MS - 1), next: undefined },
   },
-  'figures from before the candidate ran are as good, since it denies nobody': {
+  'figures from before the candidate ran are as good, since it denies no client': {
     ...{ trial, afterMs: DAY_MS, demand: demandSince(0, START_MS + DAY_MS), next: ['ready', undefined] },
   },
   'a candidate without figures ends after a week': {
@@ -55,10 +55,10 @@ const CASES: Readonly<Record<string, Case>> = {
     trial: { ...guarding, standing: { ...standing, denied: 100 } },
     demand: demandSince(START_MS, START_MS + HOUR_MS, { denied: 103 }),
   },
-  'a promoted limit that nobody measures goes back': {
+  'a promoted limit that no process measures is reverted': {
     ...{ trial: guarding, afterMs: 2 * HOUR_MS, next: ['reverting', 'expired'] },
   },
-  'no traffic at all is no harm': {
+  'no traffic at all does no harm': {
     ...{ trial: guarding, afterMs: HOUR_MS, next: ['ended', 'kept'] },
     demand: { ...demandSince(START_MS, START_MS + HOUR_MS), demands: [], clients: 0 },
   },

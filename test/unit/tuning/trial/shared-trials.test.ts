@@ -70,7 +70,7 @@ test('a trial runs as a candidate, waits for approval, is guarded, and stays', a
 test.each([
   ['clients that are denied as much as they ask for', { denied: 5 }],
   ['a client that retries in a loop after its denial', { denied: 5, raging: true }],
-])('if too many in good standing are denied, the limit goes back: %s', async (_, more) => {
+])('if too many in good standing are denied, the limit is reverted: %s', async (_, more) => {
   const { world, trials, settings } = await guardedWorld()
   await settings.change('api', (now) => ({ ...now, overrides: [{ identity: 'acme', exempt: true }] }), bob)
   const reverted = await trials.advance('api', world.pass(HOUR_MS / 6, more))
@@ -291,7 +291,7 @@ describe('the store fails', () => {
 })
 
 test.each([
-  ['a text of somebody else', 'hello'],
+  ['a text of another program', 'hello'],
   ['a trial of another version', '{"writer":"x","trial":{"id":"1","phase":"waiting"}}'],
   ['a JSON value', 'null'],
 ])('%s under the key stays untouched', async (_, text) => {

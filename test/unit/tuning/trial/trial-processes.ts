@@ -10,7 +10,7 @@ export const ada = { by: 'ada', reason: 'tune said so' }
 export const bob = { by: 'bob', reason: 'a launch' }
 export const KEY = 'hg:dashboard:trials/api'
 
-/** Lowers the limit to 60. It runs as a candidate for a day, and may go back within an hour. */
+/** Lowers the limit to 60. It runs as a candidate for a day, and may be reverted within an hour. */
 export const PLAN: TrialPlan = {
   ...{ limiter: 'api', limitName: 'api', limit: 60, apart: ['scraper'], apartFrom: 600 },
   ...{ watchMs: 24 * HOUR_MS, guardMs: HOUR_MS, maxHarmedShare: 0.01 },
