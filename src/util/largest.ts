@@ -1,4 +1,4 @@
-/** How many more values than asked for are kept before the smallest leave, so that they are rarely sorted. */
+/** How many extra values are kept before the smallest are dropped, so that sorting is rare. */
 const SLACK = 64
 
 /**

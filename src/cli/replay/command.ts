@@ -14,9 +14,9 @@ export const REPLAY_HELP = `Usage: headgate replay <log>... --limit <n> --window
 
 Decides each request in access logs as the middleware would have. Shows who would have been denied, and when.
 
-A log has the common or combined format of nginx and Apache, JSON, logfmt, or that of a balancer. It may be
-gzipped, its lines may begin with a prefix of syslog, journalctl, docker or kubectl, or be in a field of a
-collector's JSON. Several logs are merged by time. - is standard input.
+A log has the common or combined format of nginx and Apache, JSON, logfmt, or that of a load
+balancer. It may be gzipped. Its lines may begin with a prefix of syslog, journalctl, docker or kubectl, or be
+in a field of a collector's JSON. Several logs are merged by time. - is standard input.
 
   --limit <n>       how many requests a client may send in each window; may be repeated, to compare limits
   --window <time>   the window, such as 10s, 1m or 24h
@@ -24,11 +24,11 @@ collector's JSON. Several logs are merged by time. - is standard input.
   --key <keys>      what identifies a client: ip (default), user, path or field:NAME (of JSON or logfmt), or
                     several, such as ip,path
   --only <route>    limit only these requests, such as 'POST /login' or '/api/*'; may be repeated
-  --format <format> how lines are written, if that is not recognized: common, combined, main, or a log format
+  --format <format> how lines are written, if it is not recognized: common, combined, main, or a log format
                     of nginx or Apache, such as '$remote_addr [$time_local] "$request"'
   --trust-proxy <p> the proxies that forward clients' addresses: private (those with private addresses), how
-                    many, their addresses and ranges, or none; without this option private ones, and all
-                    connections if nearly all public ones forward an address
+                    many there are, their addresses and ranges, or none (default: private, and all
+                    connections if nearly all public ones forward an address)
   --fields <names>  the names of fields in JSON, such as client=peer,time=at,method=verb,path=route,user=account
   --time-zone <zone>  the time zone of times without one, such as Europe/Berlin (default: UTC)
   --suggest         show the smallest limits that deny at most 0, 0.1 and 1% of requests, and of clients;

@@ -1,6 +1,6 @@
 export const SETTINGS_HELP = `Usage: headgate settings <command> <limiter> [arguments] --store <store> [options]
 
-Shows and changes the settings of running limiters. All processes follow a change within a second or two.
+Shows and changes the settings of running limiters. All processes apply a change within a second or two.
 
 Commands:
   show <limiter>                 the limits in force, and each setting with who made it, when and why

@@ -101,7 +101,7 @@ export class Demands {
   }
 
   /**
-   * Returns what was asked for since the last call, and begins anew. What is still in use goes on: it counts
+   * Returns what was asked for since the last call, and starts over. What is still in use goes on: it counts
    * together with what other processes are asked for next.
    */
   take(nowMs: number): TakenDemands {

@@ -63,7 +63,7 @@ export class Denials {
     if (countNetwork(span.networks, network, addressHash)) span.networkNames.add(network)
   }
 
-  /** Notes that a blocked request was denied, which is no denial by a limit. */
+  /** Notes that a blocked request was denied, which is not a denial by a limit. */
   countBlocked(nowMs: number): void {
     if (this.#run !== undefined) this.#run = { ...this.#run, blockedMs: nowMs }
   }

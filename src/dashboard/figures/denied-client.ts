@@ -13,7 +13,7 @@ export const LISTED_ORIGINS = 5
 export const CLIENT_ADDRESSES = 256
 /** Rates are of the last 30 to 60 seconds. */
 const RATE_SPAN_MS = 30_000
-/** How old the row of a client may be that is not denied any more. */
+/** How long a client that is no longer denied keeps its row. */
 export const ROW_MS = 10_000
 
 /** What is counted of a client that a limit has denied. */

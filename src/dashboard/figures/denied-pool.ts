@@ -2,7 +2,7 @@ import type { DeniedClient } from './denied-client.js'
 
 /** How many clients of all limiters are kept: the most often denied. */
 const MAX_CLIENTS = 10_000
-/** How many more there may be before the least denied leave. So their search costs little per client. */
+/** How many extra clients are kept before the least denied are dropped, so that finding them is cheap. */
 const SLACK = 1000
 /** A client that has not been denied for this time is forgotten. */
 export const FORGOTTEN_MS = 900_000

@@ -22,7 +22,7 @@ interface LimitNumbers extends Pick<PartDecision, 'name' | 'limit' | 'windowMs'>
 /** A limit whose clients' demands are taken. */
 export interface LimitDemands extends TakenDemands {
   readonly limitName: string
-  /** Set if it is a candidate, which denies nobody. */
+  /** Set if it is a candidate, which denies no client. */
   readonly isCandidate?: true
   readonly policy: BaseSpec
   /** When the settings brought the limit into force, if they did: the same time in all processes. */

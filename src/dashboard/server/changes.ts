@@ -78,7 +78,7 @@ export class Changes {
     this.#problems.advance(this.#figures.problems(), tick)
     this.#headlines.advance(headlinesOf([], outages, processes), tick) // rows say the rest
     this.#advanceEvents()
-    this.#details = this.#asked // those of pages that have left are not kept
+    this.#details = this.#asked // those of closed pages are not kept
     this.#asked = new Map()
   }
 
