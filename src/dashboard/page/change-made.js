@@ -3,7 +3,7 @@ import { el, setText } from './dom.js'
 import { withTimes } from './format.js'
 import { post } from './server.js'
 
-/** Denials that begin so soon after a change may be its effect. */
+/** Denials that begin within this time after a change may be its effect. */
 const BEFORE_MS = 120_000
 /** How long the figures may still be of the time before a change. */
 const SETTLING_MS = 15_000

@@ -48,7 +48,10 @@ function blockAccounts(identities) {
     targets: identities.map((identity) => ({ storedIdentity: identity })),
     durationMs: HOUR_MS,
     text: `Block ${who} for 1 hour`,
-    note: identities.length === 1 ? 'Its owner is also denied.' : 'Their owners are also denied.',
+    note:
+      identities.length === 1
+        ? 'The owner of the account is also denied.'
+        : 'The owners of the accounts are also denied.',
   }
 }
 

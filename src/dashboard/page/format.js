@@ -46,7 +46,7 @@ export function age(ms) {
   return `${Math.max(0, Math.floor(ms / size))} ${unit}`
 }
 
-/** What began so little ago has just begun. */
+/** What began within this time has only just begun. */
 const JUST_MS = 5000
 
 /** Returns for how long something has lasted; nothing if it has just begun, or if that is not known. */
