@@ -52,6 +52,6 @@ test('a label or a route that looks like the mark of a time is shown as it is, n
   const routes = [{ route: `GET /${mark}`, denied: 540 }]
   const { sentence } = findingOf(figures([client('a', { label: mark, denied: 540 })], { routes }))
   expect(sentence).toBe(
-    `{ 1764412740000} (a) has been at its limit of 100 per 1m since ${SINCE}: 3.0 denials a second, 23 % of all requests, all on GET /{ 1764412740000}`,
+    `{ 1764412740000} (a) has been at its limit of 100 per 1m since ${SINCE}: 3.0 denials a second, 23% of all requests, all on GET /{ 1764412740000}`,
   )
 })
