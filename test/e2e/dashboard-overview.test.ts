@@ -18,7 +18,7 @@ test('the worst limiter comes first, with what is wrong, whom it hurts, since wh
     ['account-attacked', 'network-denied', 'network-denied', 'few-denied'],
   )
   expect(await headlines.first().textContent()).toMatch(
-    /^loginmaria\.keller@example\.com has been under attack since \d\d:\d\d: 9\.8 denials a second from 212 addresses in 203\.0\.113\.0\/24 and 198\.51\.100\.0\/24, all on POST/,
+    /^loginmaria\.keller@example\.com has been under attack since (?:\d+ \w+, )?\d\d:\d\d: 9\.8 denials a second from 212 addresses in 203\.0\.113\.0\/24 and 198\.51\.100\.0\/24, all on POST/,
   )
   expect(await row(page, 'login').locator('.sentence').textContent()).toMatch(
     /^POST \/login · 203\.0\.113\.0\/24/,

@@ -40,7 +40,7 @@ test('a client is blocked and released', async () => {
   await change(page, 'Block in login', 'Block for 10 minutes')
   await page
     .getByRole('status')
-    .getByText(/^Blocked grace in login until \d\d:\d\d\./)
+    .getByText(/^Blocked grace in login until (?:\d+ \w+, )?\d\d:\d\d\./)
     .waitFor()
   await page.locator('[data-found=login] tbody', { hasText: 'banned' }).waitFor()
   expect(await page.locator('[data-found=login] tbody').textContent()).toContain('banned for 10 min')
@@ -198,7 +198,7 @@ describe('while a store is unavailable', () => {
     await page.goto(`http://127.0.0.1:${port}/limits/`)
     const headline = page.locator('[data-headlines] > [data-headline=store-outage]')
     const text =
-      /^redis has not replied in time since \d\d:\d\d: 4 limiters are affected, 80 decisions without it/
+      /^redis has not replied in time since (?:\d+ \w+, )?\d\d:\d\d: 4 limiters are affected, 80 decisions without it/
     await headline.getByText(text).waitFor()
     expect(await headline.locator('.effects li').allTextContents()).toEqual([
       'api: each process counts on its own, and allows 25% of each limit.',

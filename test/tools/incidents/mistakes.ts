@@ -25,7 +25,7 @@ export const limitLowered: Incident = {
     }
   },
   limiter: 'api',
-  says: [/\d+ clients/, /have been denied/, /grace set api to 6 per 1m at \d\d:\d\d/],
+  says: [/\d+ clients/, /have been denied/, /grace set api to 6 per 1m at (?:\d+ \w+, )?\d\d:\d\d/],
   saysNot: /under attack/,
   clicks: [/^Undo/, /^Undo/],
   isSolved: async ({ traffic }) => (await traffic.probe(browsing(0))) === 200,
