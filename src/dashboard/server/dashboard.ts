@@ -30,8 +30,8 @@ export interface Dashboard<
  *   `settings`, it also blocks networks, exempts clients, raises their limits, and edits limits. It lists what
  *   is in force, with undo.
  * - **Security.** `authorize` decides who may see it, and who may change something. The page loads nothing
- *   from other servers and runs under a strict Content Security Policy. It rejects changes that other sites
- *   send, and requests for names that `hosts` does not list. It serves at most 20 pages at a time.
+ *   from other servers and runs under a strict Content Security Policy. It rejects what other sites
+ *   ask for, and requests for names that `hosts` does not list. It serves at most 20 pages at a time.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  *

@@ -67,12 +67,16 @@ export function pageServer<Req extends IncomingMessage, Res extends ServerRespon
   ): Promise<void> {
     if (name === 'stream') {
       if (req.method !== 'GET') throw notAllowed('GET')
+      checkOrigin(req, hosts) // another site could read nothing, but take the places of all pages
       const view = { limiter: query.get('limiter') ?? undefined, search: query.get('q') ?? '' }
       return stream.add(res, view, sessionOf(access, operator?.(req)))
     }
     if (req.method !== 'GET' && req.method !== 'HEAD') throw notAllowed('GET, HEAD')
     const sendData = data.get(name)
-    if (sendData !== undefined) return sendData(res, query)
+    if (sendData !== undefined) {
+      checkOrigin(req, hosts)
+      return sendData(res, query)
+    }
     const file = files.get(name === '' ? 'index.html' : name)
     if (isFolderWithoutSlash(req, name, file)) redirectToFolder(req, res)
     else if (file === undefined) throw new RequestError(404, 'There is no such page.')

@@ -153,6 +153,18 @@ test.each<readonly [method: string, path: string, allow: string]>([
   if (method !== 'HEAD') expect(JSON.parse(text)).toEqual({ error: `Use ${allow}.` })
 })
 
+test.each(['/stream', '/history', '/history?limiter=api', '/log'])(
+  'another site does not get %s, which would take the place of a page, or read the store',
+  async (path) => {
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }])
+      expect(errorOf(await send(path, { headers }))).toEqual([
+        403,
+        expect.stringContaining('The request comes from another site.'),
+      ])
+    expect((await send('/', { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(200) // a link
+  },
+)
+
 describe('authorize', () => {
   test.each([
     ['false', false],
