@@ -6,6 +6,11 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
   return typeof value === 'object' && value !== null && typeof (value as PromiseLike<T>).then === 'function'
 }
 
+/** Keeps a promise that nothing waits for from ending the process if it rejects. */
+export function ignoreRejection(value: unknown): void {
+  if (isPromise(value)) value.then(undefined, () => undefined)
+}
+
 /** Calls `use` with a value: in the same tick, or once the promise of it resolves. */
 export function thenMaybe<T, R>(
   value: T | PromiseLike<T>,
@@ -67,7 +72,7 @@ export function readAll<T, R>(items: readonly T[], read: (item: T) => MaybePromi
   try {
     for (const item of items) values.push(read(item))
   } catch (error) {
-    for (const value of values) if (isPromise(value)) value.then(undefined, () => undefined)
+    for (const value of values) ignoreRejection(value)
     throw error
   }
   return values.some(isPromise) ? Promise.all(values) : (values as R[])

@@ -1,3 +1,4 @@
+import { ignoreRejection } from '../../util/maybe-promise.js'
 import { escapeUnprintable } from '../../util/printable.js'
 
 /** The longest label. */
@@ -14,6 +15,7 @@ export function readLabel(
   try {
     const text = label?.(subject as never)
     if (typeof text === 'number') return String(text)
+    ignoreRejection(text)
     if (typeof text !== 'string' || text.trim() === '') return undefined
     return escapeUnprintable(text.trim().slice(0, MAX_LENGTH))
   } catch {

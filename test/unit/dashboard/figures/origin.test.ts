@@ -58,3 +58,12 @@ test('a label is short, on one line, and never an error', () => {
   ).toBeUndefined()
   expect(readLabel(undefined, 'subject')).toBeUndefined()
 })
+
+test('a label that is a promise which rejects does not end the process', async () => {
+  const unhandled = jest.fn()
+  process.on('unhandledRejection', unhandled)
+  expect(readLabel(() => Promise.reject(new Error('no database')), 'subject')).toBeUndefined()
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', unhandled)
+  expect(unhandled).not.toHaveBeenCalled()
+})

@@ -11,3 +11,12 @@ test.each<readonly [access: true | 'view', operator: unknown, session: object]>(
 ])('access %j and an operator %j', (access, operator, session) => {
   expect(sessionOf(access, operator)).toEqual(session)
 })
+
+test('an operator that is a promise which rejects names nobody, and does not end the process', async () => {
+  const unhandled = jest.fn()
+  process.on('unhandledRejection', unhandled)
+  expect(sessionOf(true, Promise.reject(new Error('no database')))).toEqual({ canChange: true })
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', unhandled)
+  expect(unhandled).not.toHaveBeenCalled()
+})
