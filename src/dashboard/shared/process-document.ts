@@ -49,14 +49,19 @@ export class ProcessWriter {
     const most = Math.min(1, FULL_LISTS / Math.max(1, denying))
     for (const part of SHARES) {
       const lines = limiters.map((report) => {
-        const denied = report.denied.slice(0, Math.round(report.denied.length * part))
-        return this.#reports.lines({ ...report, denied }, most * part)
+        const [denied, near] = [shareOf(report.denied, part), shareOf(report.near, part)]
+        return this.#reports.lines({ ...report, denied, near }, most * part)
       })
       const text = [headerText(header), ...lines].join('\n')
       if (text.length <= MAX_TEXT) return text
     }
     return headerText(header)
   }
+}
+
+/** Returns the first part of a list. */
+function shareOf<T>(list: readonly T[], part: number): readonly T[] {
+  return list.slice(0, Math.round(list.length * part))
 }
 
 /** Returns the text of a document without figures. */

@@ -250,12 +250,25 @@ test('lists of a report are read up to 1,000 entries', () => {
   expect(clients(1000)?.limiters).toEqual([])
 })
 
-test('a document fits into every store, with 200 limiters that are all attacked', () => {
-  const many = Array.from({ length: 200 }, (_, n) => {
-    const attacked = Array.from({ length: 1000 }, (_, i) => ({ ...denied, identity: `client-${i}` }))
-    return { ...report, name: `limiter-${n}`, denied: attacked, limits: Array(64).fill(limit) }
-  })
-  const text = textOf(many)
-  expect(text.length).toBeLessThan(900_000)
-  expect(parseProcess(text)?.limiters).toHaveLength(200)
-})
+test.each([22, 319])(
+  'a document fits into every store, with 200 limiters that are all attacked by clients of %d characters',
+  (length) => {
+    const identities = Array.from({ length: 20 }, (_, i) => `${i}`.padStart(length, 'x'))
+    const name = 'n'.repeat(64)
+    const many = Array.from({ length: 200 }, (_, n) => ({
+      ...report,
+      name: `limiter-${n}`,
+      traffic: trafficOf(179_000_000, Array(90).fill(60_000), Array(90).fill(60_000)),
+      denied: identities.map((identity) => ({ ...denied, identity })),
+      near: [1, 2].map((i) => ({ ...near, limitName: name, identity: identities[i] ?? '' })),
+      limits: Array(64).fill({ ...limit, name, kind: 'token-bucket', limit: 60_000, windowMs: 60_000 }),
+      denials: {
+        ...report.denials,
+        routes: identities.slice(0, 10).map((id) => [id.slice(0, 100), 3] as const),
+      },
+    }))
+    const text = textOf(many)
+    expect(Buffer.byteLength(text)).toBeLessThan(900_000)
+    expect(parseProcess(text)?.limiters).toHaveLength(200)
+  },
+)
