@@ -99,10 +99,10 @@ function isTooOld(log: readonly LoggableEvent[], { atMs }: LoggableEvent): boole
 
 /** Drops the oldest events, so that every store can hold the others. */
 function trimEvents(events: readonly LoggableEvent[]): readonly LoggableEvent[] {
-  let characters = 0
+  let bytes = 100 // of the text around them
   const first = events.findLastIndex((event) => {
-    characters += JSON.stringify(event).length + 1
-    return characters > MAX_TEXT
+    bytes += Buffer.byteLength(JSON.stringify(event)) + 1
+    return bytes > MAX_TEXT
   })
   return events.slice(Math.max(first + 1, events.length - MAX_EVENTS))
 }
