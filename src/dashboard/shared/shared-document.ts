@@ -3,7 +3,7 @@ import { type Fields, isObject } from '../../util/values.js'
 
 /** The format of the documents that dashboards share. A process leaves those of another format alone. */
 export const FORMAT = 1
-/** The most characters of a document. Stores hold a million at most, and memcached as many bytes. */
+/** The most bytes of a document. Stores hold a million characters at most, and memcached as many bytes. */
 export const MAX_TEXT = 900_000
 /** How often other processes may change a document first, before a change waits for the next attempt. */
 const MAX_CONFLICTS = 8
@@ -38,13 +38,15 @@ export interface DocumentCodec<Value> {
   /** Returns the value of the fields; `undefined` if they are not those of a valid document. */
   decode(fields: Fields): Value | undefined
   encode(value: Value): object
+  /** Returns less of a value whose text is too long for stores. Absent if none is. */
+  smaller?(value: Value): Value
 }
 
 /** Creates access to a document. It rejects with a `ForeignDocumentError` for what it must not replace. */
 export function sharedDocument<Value>(
   documents: Documents,
   key: string,
-  { decode, encode }: DocumentCodec<Value>,
+  { decode, encode, smaller }: DocumentCodec<Value>,
 ): SharedDocument<Value> {
   let version: string | undefined
   let value: Value | undefined
@@ -70,12 +72,16 @@ export function sharedDocument<Value>(
     return value
   }
 
+  function textOf(next: Value): string {
+    const text = JSON.stringify({ headgate: FORMAT, ...encode(next) })
+    return smaller === undefined || Buffer.byteLength(text) <= MAX_TEXT ? text : textOf(smaller(next))
+  }
+
   async function change(edit: (value: Value | undefined) => Value | undefined): Promise<boolean> {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
       const next = edit(await read())
       if (next === undefined) return true
-      const text = JSON.stringify({ headgate: FORMAT, ...encode(next) })
-      if (await documents.replace(key, text, version)) return true
+      if (await documents.replace(key, textOf(next), version)) return true
     }
     return false
   }

@@ -5,7 +5,7 @@ import { mergeSamples, NO_NAMES } from '../../../util/distinct-sample.js'
 import type { Demand } from '../../figures/demands.js'
 import { missingSteps, withAdded } from '../added-steps.js'
 import { type FinishedStep, STEP_MS } from '../steps.js'
-import { boundedClients } from './bounded-clients.js'
+import { boundedClients, withSamples } from './bounded-clients.js'
 import {
   type CountedClient,
   HASHES,
@@ -112,9 +112,5 @@ function withDemand(
 /** Makes the samples of several limits smaller. */
 function withSmallSamples(limits: readonly LimitPeriods[]): readonly LimitPeriods[] {
   const size = sampleSize(limits.length)
-  if (size === MAX_SAMPLE) return limits
-  return limits.map((limit) => ({
-    ...limit,
-    periods: limit.periods.map((each) => ({ ...each, ...boundedClients(each.clients, each.below, size) })),
-  }))
+  return size === MAX_SAMPLE ? limits : withSamples(limits, size)
 }

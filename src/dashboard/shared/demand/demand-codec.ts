@@ -4,6 +4,7 @@ import { type Curve, RATES } from '../../../tuning/demand-curve.js'
 import { sampleAsJson, sampleInJson } from '../../../util/distinct-sample.js'
 import { type Fields, isObject } from '../../../util/values.js'
 import { addedIn } from '../added-steps.js'
+import { smallerDemands } from './bounded-clients.js'
 import {
   type CountedClient,
   type LimiterDemands,
@@ -33,6 +34,7 @@ export const DEMAND_CODEC = {
       })),
     })),
   }),
+  smaller: smallerDemands,
 }
 
 function clientAsJson({ identity, peaks, wasDenied, step, sums }: CountedClient): readonly unknown[] {

@@ -2,9 +2,10 @@ import { withDemands } from '../../../../src/dashboard/shared/demand/add-demands
 import { DEMAND_CODEC } from '../../../../src/dashboard/shared/demand/demand-codec.js'
 import type { LimiterDemands } from '../../../../src/dashboard/shared/demand/demand-document.js'
 import { demandsOf } from '../../../../src/dashboard/shared/demand/read-demands.js'
-import { MAX_TEXT } from '../../../../src/dashboard/shared/shared-document.js'
+import { MAX_TEXT, sharedDocument } from '../../../../src/dashboard/shared/shared-document.js'
 import type { FinishedStep } from '../../../../src/dashboard/shared/steps.js'
 import { DistinctCounter } from '../../../../src/util/distinct-sample.js'
+import { sharedDocuments } from './shared-documents.js'
 
 /** The start of a period of 12 hours. */
 const START = 144 * 41_434
@@ -217,19 +218,40 @@ test('a candidate is counted apart from a limit in force with the same numbers',
   ])
 })
 
-test('eight buckets with many clients in two periods fit into a document', () => {
-  let demands: LimiterDemands | undefined
-  for (const step of [START, START + HALF_DAY])
-    for (let limit = 1; limit <= 8; limit++) {
-      const asked = Array.from({ length: 1200 }, (_, i) => [
-        `${String(i).padStart(22, 'x')}`,
-        [9000 + i, 8000 + i, 7000 + i, 6000 + i, 5000 + i, 4000 + i, 3000 + i],
-      ])
-      const policy = { kind: 'token-bucket', capacity: limit, intervalMs: 6000 }
-      const made = [finished(step, Object.fromEntries(asked), { policy })]
-      demands = withDemands(demands, `${limit}`, made) ?? demands
-    }
-  const text = JSON.stringify({ headgate: 1, ...DEMAND_CODEC.encode(demands as LimiterDemands) })
-  expect(demandsOf(demands as LimiterDemands)).toHaveLength(8)
-  expect(text.length).toBeLessThan(MAX_TEXT)
+/** Eight buckets with many clients in two periods, as they are in a document. */
+async function eightBuckets(clientCount: number, length: number) {
+  const shared = sharedDocuments()
+  const document = () => sharedDocument(shared.documents, 'demands', DEMAND_CODEC)
+  const names = Array.from({ length: clientCount }, (_, i) => String(i).padStart(length, 'x'))
+  const asked = Object.fromEntries(
+    names.map((name, i) => [name, [9, 8, 7, 6, 5, 4, 3].map((n) => n * 1e3 + i)]),
+  )
+  for (const step of [START, START + HALF_DAY]) {
+    const buckets = Array.from({ length: 8 }, (_, i) => {
+      const policy = { kind: 'token-bucket', capacity: i + 1, intervalMs: 6000 }
+      return finished(step, asked, { policy }).demands
+    })
+    await document().change((before) => {
+      return withDemands(before, 'one', [{ ...finished(step, {}), demands: buckets.flat() }])
+    })
+  }
+  const read = (await document().read()) ?? { added: [], limits: [] }
+  return { limits: demandsOf(read), bytes: Buffer.byteLength(shared.texts.get('demands') ?? '') }
+}
+
+test.each([
+  ['a hash', 22],
+  ['eight addresses', 319],
+])('eight buckets with many clients of %s in two periods fit into a document', async (_, length) => {
+  const { limits, bytes } = await eightBuckets(200, length)
+  expect(bytes).toBeLessThanOrEqual(MAX_TEXT)
+  const largest = limits.map(({ demands }) => demands.slice(0, 100).map(({ peaks }) => peaks?.[0]))
+  expect(largest).toEqual(Array(8).fill(Array.from({ length: 100 }, (_, i) => 9199 - i)))
+  const counted = limits.map(({ demands }) => demands.reduce((sum, { weight }) => sum + weight, 0))
+  expect(counted.filter((count) => count < 100 || count > 300)).toEqual([])
+})
+
+test('if not even the largest clients of all limits fit into a document, some limits are left out', async () => {
+  const { limits, bytes } = await eightBuckets(100, 1024)
+  expect([bytes <= MAX_TEXT, limits.length]).toEqual([true, 4])
 })
