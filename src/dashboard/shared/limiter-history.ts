@@ -68,8 +68,9 @@ export function limiterHistory(
 
   /** Each document knows what this process has added, so that a lost reply doubles nothing. */
   async function addAll(finished: readonly FinishedStep[]): Promise<void> {
-    const isCounted = await history.change((before) => withSteps(before, process, finished))
-    const isDemanded = await demands.change((before) => withDemands(before, process, finished))
+    const source = queue.setBacks === 0 ? process : `${process}/${queue.setBacks}`
+    const isCounted = await history.change((before) => withSteps(before, source, finished))
+    const isDemanded = await demands.change((before) => withDemands(before, source, finished))
     if (isCounted && isDemanded) queue.added(finished)
   }
 }

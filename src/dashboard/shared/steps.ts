@@ -10,6 +10,8 @@ export const SLOTS_PER_STEP = STEP_MS / SLOT_MS
 const MAX_PENDING = 288
 /** Of how many of them the demands of clients are kept. */
 const MAX_DEMANDS = 3
+/** If the clock is set back by more steps, no slot of the traffic has been counted before. */
+const SET_BACK_STEPS = 4
 
 /** The counts of a step. */
 export interface StepCounts {
@@ -44,16 +46,25 @@ export class StepQueue {
   readonly #watch: LimiterWatch
   #next: number
   #finished: readonly FinishedStep[] = []
+  #setBacks = 0
 
   constructor(watch: LimiterWatch, nowMs: number) {
     this.#watch = watch
     this.#next = Math.floor(nowMs / STEP_MS)
   }
 
-  /** Takes the steps that are over. Call it at least every 10 minutes. A clock that steps back takes none. The last time, the step that has begun is taken also. */
+  /** How often the clock was set back so far that steps come again, with other counts. */
+  get setBacks(): number {
+    return this.#setBacks
+  }
+
+  /**
+   * Takes the steps that are over. Call it at least every 10 minutes. A clock that steps back takes none. The last
+   * time, the step that has begun is taken also.
+   */
   take(nowMs: number, isLast = false): readonly FinishedStep[] {
     const current = Math.floor(nowMs / STEP_MS) + (isLast ? 1 : 0)
-    if (current < this.#next - 1) this.#next = current
+    if (current < this.#next - 1) this.#setBack(current)
     if (current <= this.#next) return this.#finished
     const steps = stepsOf(this.#watch.report(0, 0).traffic, current).filter(({ step }) => step >= this.#next)
     const demands = this.#watch.takeDemands()
@@ -61,6 +72,15 @@ export class StepQueue {
     this.#next = current
     this.#finished = withFewDemands([...this.#finished, ...taken].slice(-MAX_PENDING))
     return this.#finished
+  }
+
+  /** The steps that still wait were at wrong times. */
+  #setBack(current: number): void {
+    if (this.#next - current > SET_BACK_STEPS) {
+      this.#setBacks++
+      this.#finished = []
+    }
+    this.#next = current
   }
 
   /** Drops the steps that are in the history now. */

@@ -204,6 +204,25 @@ test.each([3_600_000, -3_600_000])(
   },
 )
 
+test('the history of a process whose clock was a day ahead goes on once it is set right', async () => {
+  const [one, wrong] = [startProcess('one'), startProcess('wrong', { aheadMs: 24 * 60 * MINUTE_MS })]
+  const fiveMinutes = () => pass(5 * MINUTE_MS, [one, wrong], [], 10 * SECOND_MS)
+  await wrong.charge(3)
+  await fiveMinutes()
+  await fiveMinutes()
+  wrong.setClock(0)
+  await fiveMinutes()
+  await wrong.charge(2)
+  await fiveMinutes()
+  await fiveMinutes()
+  const history = one.group.histories.get('api')
+  const steps = (await history?.steps())?.filter(
+    ({ step }) => step * 5 * MINUTE_MS < START_MS + 60 * MINUTE_MS,
+  )
+  expect(steps?.map(({ allowed }) => allowed)).toEqual([0, 0, 0, 2, 0])
+  expect((await history?.demands())?.flatMap(({ demands }) => demands)).toMatchObject([{ peak: 5 }])
+})
+
 test('a store that fails leaves the figures of this process alone, and says why', async () => {
   const [one, two] = [startProcess('one'), startProcess('two')]
   await pass(4 * SECOND_MS, [one, two], [one])

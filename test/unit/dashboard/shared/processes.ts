@@ -18,7 +18,8 @@ export function processes(startMs: number) {
   /** Starts a process that counts, and shares what it counts. Its clock is ahead by `aheadMs`. */
   function start(id: string, { aheadMs = 0, dashboard = 0, host = 'web' } = {}) {
     const store = sharedStore(shared.documents)
-    const now = () => nowMs + aheadMs
+    let ownAheadMs = aheadMs
+    const now = () => nowMs + ownAheadMs
     const policy = fixedWindow({ limit: 5, window: '1h' })
     const limiter: Limiter<string> = createLimiter({
       name: 'api',
@@ -37,6 +38,10 @@ export function processes(startMs: number) {
       watch,
       async charge(times: number, name = 'ada') {
         for (let i = 0; i < times; i++) await limiter.charge(name)
+      },
+      /** Sets the clock right, or wrong. */
+      setClock(nextAheadMs: number) {
+        ownAheadMs = nextAheadMs
       },
       states: () => Object.fromEntries(group.members().map(({ header, state }) => [header.id, state])),
       allowed() {
@@ -79,6 +84,7 @@ export interface TestProcess {
   readonly group: Group
   readonly watch: LimiterWatch
   charge(times: number, name?: string): Promise<void>
+  setClock(aheadMs: number): void
   /** The states of the other processes, by id. */
   states(): Record<string, string>
   /** How many requests all processes together have allowed in 15 minutes. */

@@ -92,3 +92,20 @@ test('a clock that steps back an hour takes nothing twice, and goes on', async (
   nowMs += STEP_MS
   expect(shown(queue).map(([step]) => step)).toEqual([-11])
 })
+
+test.each([
+  [2, 0, [0]],
+  [4, 0, [0]],
+  [5, 1, []],
+  [288, 1, []],
+])(
+  'a clock that is set back by %d steps begins anew %d times, and %j wait',
+  async (steps, setBacks, waiting) => {
+    const queue = new StepQueue(watch, nowMs)
+    await charge(1)
+    nowMs += STEP_MS
+    queue.take(nowMs)
+    nowMs -= steps * STEP_MS
+    expect([shown(queue).map(([step]) => step), queue.setBacks]).toEqual([waiting, setBacks])
+  },
+)
