@@ -1,7 +1,7 @@
 import { isNetwork } from '../../keys/address.js'
 import type { SettingsOverride } from '../../limiter/settings-document.js'
 import { overridePath } from '../../settings/parts.js'
-import { readStoredIdentity } from '../../settings/read-target.js'
+import { readNetwork, readStoredIdentity } from '../../settings/read-target.js'
 import { wrongOption } from '../../util/validate.js'
 import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
@@ -41,7 +41,9 @@ function readTarget(target: unknown, i: number): Target {
     const must = 'an object with one text: storedIdentity, identity, network or identityPrefix'
     throw wrongOption('dashboard', `targets[${i}]`, must, target)
   }
-  if (kind !== 'network' && !canBeIdentity(text)) {
+  if (kind === 'network')
+    readNetwork(`dashboard: targets[${i}].network`, text) // throws
+  else if (!canBeIdentity(text)) {
     const must = '1 to 1024 characters, without NUL or unpaired surrogates'
     throw wrongOption('dashboard', `targets[${i}].${kind}`, must, text)
   }

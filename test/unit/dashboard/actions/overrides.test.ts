@@ -109,6 +109,9 @@ test.each([
   ['a prefix of nothing', [{ identityPrefix: ' ' }]],
   ['NUL', [{ identity: 'ada\0' }]],
   ['a number', [{ identity: 1 }]],
+  ...['', ' ', 'x', '__proto__', '203.0.113.0/33', '<img src=x>', '\ud800', '1.2.3.4 '.repeat(9)].map(
+    (network): [string, unknown] => [`the network ${JSON.stringify(network)}`, [{ network }]],
+  ),
 ])('targets are rejected: %s', (_, targets) => {
   expect(() => readTargets(targets)).toThrow(/^dashboard: targets/)
 })

@@ -235,6 +235,11 @@ test('actions that change something are marked', () => {
   expect(Array.from(all.keys()).length - changes.length).toBe(5)
 })
 
+test.each(['x', '__proto__', '203.0.113.0/33'])('a proposal for the network %s is a 400', async (network) => {
+  const send = actions(watchedLimiter())
+  await expect(send('proposal', { targets: [{ network }] })).rejects.toMatchObject({ status: 400 })
+})
+
 test('a proposal waits a second at most for a store that hangs', async () => {
   const send = actions(watchedLimiter(), { demands: () => new Promise(() => undefined) })
   expect(await send('proposal', { targets: [{ network: '192.0.2.0/24' }] })).toMatchObject({
