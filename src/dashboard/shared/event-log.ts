@@ -9,8 +9,8 @@ export const MAX_EVENTS = 1000
 /** The most events that wait for a store that fails. */
 const MAX_PENDING = 200
 const MAX_TEXT_LENGTH = 500
-/** The most characters of `details`, as JSON. */
-const MAX_DETAILS = 2000
+/** The most characters of `details`, as JSON: as many as 20 of the longest identities have. */
+const MAX_DETAILS = 25_000
 
 /** An event that processes may log at the same time. */
 export interface LoggableEvent extends LoggedEvent {

@@ -67,7 +67,7 @@ test.each(['x', '限'])('long events of %s leave room for fewer', async (charact
           text: long,
           by: long,
           reason: long,
-          details: { long },
+          details: { long: long.repeat(6) },
         }),
       )
     await log.flush()
@@ -76,6 +76,13 @@ test.each(['x', '限'])('long events of %s leave room for fewer', async (charact
   expect(Buffer.byteLength(text)).toBeLessThan(MAX_TEXT)
   expect(log.events().at(-1)).not.toHaveProperty('details')
   expect(log.events().at(-1)?.text).toHaveLength(500)
+})
+
+test('the identities of a ban stay in its event, by which it is listed, however long they are', () => {
+  const log = eventLog(shared.documents, 'hg')
+  const identities = Array.from({ length: 20 }, (_, i) => `${i}`.padStart(1024, 'x'))
+  log.add(event('ban', { kind: 'block', details: { identities } }))
+  expect(log.events().at(-1)?.details).toEqual({ identities })
 })
 
 test('of a store that fails for long, the last 200 events wait', () => {
