@@ -19,7 +19,8 @@ export async function releaseIdentities(watched: Watched, texts: readonly string
   if (texts.length === 0) return
   const limits = await limitsInUse(watched.inspection)
   const { forget } = adjustments(watched.limiter)
-  await forEach(texts, (text) => forget(subjectOfKeys(keysOf(watched, text, limits))))
+  const keysOf = keyFinder(watched, limits)
+  await forEach(texts, (text) => forget(subjectOfKeys(keysOf(text))))
 }
 
 /**
@@ -36,16 +37,18 @@ export async function blockIdentities(
     throw new TypeError(`dashboard: ${watched.name} has had no request yet. ${FIX_BLOCK}`)
   bansAmong('dashboard', limits, durationMs) // throws
   const { blockFor } = adjustments(watched.limiter)
-  await forEach(texts, (text) => blockFor(subjectOfKeys(keysOf(watched, text, limits)), durationMs))
+  const keysOf = keyFinder(watched, limits)
+  await forEach(texts, (text) => blockFor(subjectOfKeys(keysOf(text)), durationMs))
 }
 
 async function forEach(texts: readonly string[], change: (text: string) => Promise<unknown>): Promise<void> {
   for (let i = 0; i < texts.length; i += AT_ONCE) await Promise.all(texts.slice(i, i + AT_ONCE).map(change))
 }
 
-/** Returns all keys that an identity may have in a limiter, each once. */
-function keysOf(watched: Watched, text: string, limits: readonly Limit[]): readonly NamedPart[] {
-  return partsOf(watched, text, limitsOfKeys(limits))
+/** Returns what finds all keys that an identity may have in a limiter, each once. */
+function keyFinder(watched: Watched, limits: readonly Limit[]): (text: string) => readonly NamedPart[] {
+  const [scopes, findWrittenOut] = [limitsOfKeys(limits), watched.writtenOut?.()]
+  return (text) => partsOf(watched, text, scopes, findWrittenOut)
 }
 
 /**

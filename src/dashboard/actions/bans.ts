@@ -39,10 +39,13 @@ async function bannedAmong(
 ): Promise<readonly Banned[]> {
   const { inspection } = watched
   const bans = (await limitsInUse(inspection)).filter(({ policy }) => policy.isBan)
+  const findWrittenOut = watched.writtenOut?.()
   const asked = [
-    ...typed.flatMap((text) => partsOf(watched, text, bans).map((part) => [text, part] as const)),
+    ...typed.flatMap((text) =>
+      partsOf(watched, text, bans, findWrittenOut).map((part) => [text, part] as const),
+    ),
     ...listed.flatMap((text) => {
-      const stored = watched.writtenOutOf?.(text) ?? text
+      const stored = findWrittenOut?.(text) ?? text
       return bans.map((ban) => [text, partOf(ban, stored, 0)] as const)
     }),
   ]

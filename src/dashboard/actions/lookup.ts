@@ -72,10 +72,18 @@ export async function readStanding(
   return { limitName, identity: shownIdentity(identity), ...figures }
 }
 
-/** Returns the parts of limits for an identity in each spelling that a limiter may use. */
-export function partsOf(watched: Watched, text: string, limits: readonly Limit[]): readonly NamedPart[] {
+/**
+ * Returns the parts of limits for an identity in each spelling that a limiter may use. For many identities, make
+ * `findWrittenOut` once.
+ */
+export function partsOf(
+  watched: Watched,
+  text: string,
+  limits: readonly Limit[],
+  findWrittenOut = watched.writtenOut?.(),
+): readonly NamedPart[] {
   const { secret, isLocal } = watched.inspection
-  const listed = watched.writtenOutOf?.(text.trim())
+  const listed = findWrittenOut?.(text.trim())
   const spellings = [...spellingsOf(text, { secret, isLocal }), ...(listed === undefined ? [] : [listed])]
   return limits.flatMap((limit) => spellings.map((spelling) => partOf(limit, spelling, 0)))
 }

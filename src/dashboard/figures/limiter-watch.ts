@@ -9,6 +9,7 @@ import type { StoreMessage } from '../../pipe/store-channel.js'
 import { limitPath } from '../../settings/parts.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import type { LimitInForce } from '../../tuning/demand-in-force.js'
+import { once } from '../../util/memo.js'
 import { askedOf } from './asked.js'
 import { CandidateDemands } from './candidate-demands.js'
 import { DemandBudget } from './demands.js'
@@ -24,13 +25,16 @@ import { OutageWatch } from './outage.js'
 import { type DeniedRow, type LimiterReport, MAX_NEAR, type StoreReport } from './report.js'
 import { CHART_SLOTS, Traffic } from './traffic.js'
 
+/** Returns the identity in keys of a listed one, if names stay in this process and are not hashed. */
+export type FindWrittenOut = (listed: string) => string | undefined
+
 /** A limiter, and the name that the page shows. */
 export interface Watched {
   readonly name: string
   readonly limiter: AnyLimiter
   readonly inspection: Inspection
-  /** Returns the identity in keys of a listed one, if names stay in this process and are not hashed. */
-  writtenOutOf?(identity: string): string | undefined
+  /** Returns how to find identities in keys. Absent if nothing is known of clients. */
+  writtenOut?(): FindWrittenOut
 }
 
 /** What the limiters of a dashboard share. */
@@ -220,11 +224,21 @@ export class LimiterWatch implements Watched {
     this.#denials.count(nowMs, clients, origin)
   }
 
-  writtenOutOf(shown: string): string | undefined {
-    const isListed = (identity: string) => identity !== shown && shownIdentity(identity) === shown
-    for (const identity of this.#near.identities()) if (isListed(identity)) return identity
-    for (const identity of this.#denied.identities()) if (isListed(identity)) return identity
-    return this.inspection.candidateIdentities().find(isListed)
+  /** It hashes all clients that are listed, at most once: an operator may act on a thousand of them. */
+  writtenOut(): FindWrittenOut {
+    const byListed = once(() => {
+      const sources = [
+        this.#near.identities(),
+        this.#denied.identities(),
+        this.inspection.candidateIdentities(),
+      ]
+      const identities = sources.flatMap((source) => [...source])
+      return new Map(identities.map((identity) => [shownIdentity(identity), identity]))
+    })
+    return (listed) => {
+      const identity = byListed().get(listed)
+      return identity === listed ? undefined : identity
+    }
   }
 
   readonly #setState = (state: BreakerState, _cause: unknown, server?: string): void => {

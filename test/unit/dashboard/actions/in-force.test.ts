@@ -107,7 +107,7 @@ describe('a ban', () => {
     const identities = [standings[0]?.identity ?? '', 'unknown', 'bob']
     const known = {
       ...watched,
-      writtenOutOf: (shown: string) => (shown === identities[0] ? '=ada' : undefined),
+      writtenOut: () => (shown: string) => (shown === identities[0] ? '=ada' : undefined),
     }
     const event = {
       id: 'e',
@@ -143,7 +143,7 @@ describe('a ban', () => {
     await charge(limiter, 'client-1099', 3)
     await charge(limiter, 'client-99', 3)
     const identities = Array.from({ length: 1100 }, (_, i) => `client-${i}`)
-    const named = { ...watched, writtenOutOf: (shown: string) => `=${shown}` }
+    const named = { ...watched, writtenOut: () => (shown: string) => `=${shown}` }
     const lookAmong = async (batching?: object) => {
       const store = { ...watched.inspection.store, ...(batching && { name: 'remote', batching }) }
       const inspection = batching ? { ...watched.inspection, store } : watched.inspection

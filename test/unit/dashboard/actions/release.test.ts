@@ -47,6 +47,17 @@ test('a release of a network is of its block, and of the clients that were denie
   expect((await settings.read('api')).overrides).toEqual([])
 })
 
+test('the listed clients are looked through once for a release or a ban of 1,000 clients', async () => {
+  const { limiter, watched } = watchedLimiter({ policy: banning, settings: undefined })
+  await charge(limiter, 'ada')
+  const writtenOut = jest.fn(() => () => undefined)
+  const targets = Array.from({ length: 1000 }, (_, i) => ({ storedIdentity: `203.0.${i >> 8}.${i & 255}` }))
+  const counting = { ...watched, writtenOut }
+  await banTargets(counting, { targets, durationMs: 60_000 })
+  await releaseTargets(counting, targets, [], author)
+  expect(writtenOut).toHaveBeenCalledTimes(2)
+})
+
 test('a release that fails can be repeated', async () => {
   const { limiter, watched } = watchedLimiter({ policy: banning, settings: undefined })
   await banTargets(watched, { targets: [{ identity: 'ada' }], durationMs: 60_000 })

@@ -15,6 +15,7 @@ import {
 } from 'headgate'
 import { boardOf } from '../../../../src/dashboard/board/board.js'
 import { LimiterWatch, watchAll } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { shownIdentity } from '../../../../src/keys/value-identity.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { storeThat } from '../../../support/fault-stores.js'
 import { chargeStore } from '../../../support/store-calls.js'
@@ -429,6 +430,17 @@ test('follows the state of the circuit breaker', () => {
   const { limiter, watch } = watched()
   limiter.events.emit('storeState', 'open', undefined as never)
   expect(watch.report().store.state).toBe('open')
+})
+
+test('finds the written-out identities of all clients that it lists, and looks through them once', async () => {
+  const { limiter, watch } = watched()
+  for (const name of ['ada', 'bob']) for (let i = 0; i < 6; i++) await limiter.charge(name)
+  await limiter.charge('203.0.113.7')
+  const candidates = jest.spyOn(watch.inspection, 'candidateIdentities').mockReturnValue(['=eve'])
+  const find = watch.writtenOut()
+  const listed = ['=ada', '=bob', '=eve', '=mallory'].map(shownIdentity)
+  expect([...listed, 'x'].map(find)).toEqual(['=ada', '=bob', '=eve', undefined, undefined])
+  expect(candidates).toHaveBeenCalledTimes(1)
 })
 
 test('counts nothing once it has stopped', async () => {
