@@ -1,4 +1,5 @@
 import type { Documents } from '../../stores/documents.js'
+import { textVersion } from '../../stores/shared/text-version.js'
 import { type ProcessDocument, type ProcessHeader, ProcessReader } from './process-document.js'
 
 /** Returns what the keys of the slots start with. */
@@ -81,11 +82,18 @@ export function processSlots(
     return slot.document === undefined || isSame(slot, header) || !isKept(slot.document.header)
   }
 
+  /** Replaces what a slot held at the last read. What was written is not read back, if its version is as expected. */
+  async function replaceOwn(index: number, text: string): Promise<boolean> {
+    const { version, reader } = slots[index] ?? {}
+    if (!(await documents.replace(keyOf(index), text, version))) return false
+    slots[index] = slotOf(textVersion(text), text, reader)
+    return true
+  }
+
   async function write(header: ProcessHeader, text: string): Promise<void> {
     if (own !== undefined) {
       await readSlots([own])
-      if (isSame(slots[own], header) && (await documents.replace(keyOf(own), text, slots[own]?.version)))
-        return
+      if (isSame(slots[own], header) && (await replaceOwn(own, text))) return
     }
     await readAll()
     const last = slots.findIndex((slot) => isSame(slot, header)) // a reply may have been lost
@@ -99,7 +107,7 @@ export function processSlots(
   async function claim(from: number, text: string, isFreeAt: (index: number) => boolean): Promise<boolean> {
     for (let index = from; index < MAX_SLOTS; index++) {
       if (!isFreeAt(index)) continue
-      if (!(await documents.replace(keyOf(index), text, slots[index]?.version))) continue
+      if (!(await replaceOwn(index, text))) continue
       own = index
       return true
     }
