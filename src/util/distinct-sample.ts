@@ -60,32 +60,31 @@ export function distinctIn({ below, hashes }: DistinctSample): number {
 
 /** Returns the sample of the union of sets, of at most `capacity` names. */
 export function mergeSamples(samples: readonly DistinctSample[], capacity: number): DistinctSample {
-  const [single] = samples
-  if (samples.length === 1 && single !== undefined && single.hashes.length <= capacity) return single
-  const [first = NO_NAMES, ...others] = samples.filter(
-    ({ below, hashes }) => hashes.length > 0 || below < HASHES,
+  const used = samples.filter(({ below, hashes }) => hashes.length > 0 || below < HASHES)
+  const [first = NO_NAMES] = used
+  if (used.length <= 1 && first.hashes.length <= capacity) return first
+  const below = used.reduce((least, each) => Math.min(least, each.below), HASHES)
+  return unionOf(
+    used.map(({ hashes }) => hashes),
+    below,
+    capacity,
   )
-  if (others.length === 0 && first.hashes.length <= capacity) return first
-  let { below, hashes } = first
-  for (const other of others) {
-    below = Math.min(below, other.below)
-    hashes = unionOf(hashes, other.hashes, capacity + 1)
-  }
-  const end = Math.min(indexOf(hashes, below), capacity)
-  return { below: Math.min(below, hashes[end] ?? below), hashes: hashes.slice(0, end) }
 }
 
-/** Returns the smallest of the union of ordered hashes, at most `most`, in order. */
-function unionOf(a: readonly number[], b: readonly number[], most: number): readonly number[] {
-  const union: number[] = []
-  for (let i = 0, k = 0; (i < a.length || k < b.length) && union.length < most; ) {
-    const one = a[i] ?? HASHES
-    const other = b[k] ?? HASHES
-    union.push(Math.min(one, other))
-    if (one <= other) i++
-    if (other <= one) k++
+/** Returns the sample of ordered hashes, of those below a threshold. Makes no list but that of the sample. */
+function unionOf(lists: readonly (readonly number[])[], below: number, capacity: number): DistinctSample {
+  const next = lists.map(() => 0)
+  const hashes: number[] = []
+  for (;;) {
+    let least = below
+    for (let i = 0; i < lists.length; i++) least = Math.min(least, lists[i]?.[next[i] ?? 0] ?? HASHES)
+    if (least === below || hashes.length >= capacity) return { below: least, hashes }
+    hashes.push(least)
+    for (let i = 0; i < lists.length; i++) {
+      const at = next[i] ?? 0
+      if (lists[i]?.[at] === least) next[i] = at + 1
+    }
   }
-  return union
 }
 
 /** Returns a sample as JSON keeps it: the threshold, if it is not that of all names, and the hashes. */

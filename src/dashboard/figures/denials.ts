@@ -137,7 +137,7 @@ function mergeNetworks(networks: readonly NetworkFigures[], most: number): reado
       sum.samples.push(addresses)
     }
   }
-  return largest(sums.values(), most, ({ denied }) => denied).map(({ network, denied, samples }) => {
+  return largest(sums, most, ({ denied }) => denied).map(({ network, denied, samples }) => {
     return { network, denied, addresses: mergeSamples(samples, NETWORK_ADDRESSES) }
   })
 }

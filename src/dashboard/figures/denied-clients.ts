@@ -36,7 +36,7 @@ export class DeniedClients {
   top(nowMs: number, most: number): readonly DeniedRow[] {
     this.#forget(nowMs)
     if (most === 0) return []
-    return largest(this.#clients.values(), most, ({ denied }) => denied).map((client) => rowOf(client, nowMs))
+    return largest(this.#clients, most, ({ denied }) => denied).map((client) => rowOf(client, nowMs))
   }
 
   /** Returns the identities in keys. */

@@ -38,8 +38,10 @@ export class NearClients {
 
   /** Returns those nearest to a limit, at most `most`. */
   nearest(nowMs: number, most: number): readonly NearClient[] {
-    for (const [key, { untilMs }] of this.#clients) if (untilMs <= nowMs) this.#clients.delete(key)
-    const nearest = nearestFirst(this.#clients.values(), most)
+    this.#clients.forEach(({ untilMs }, key) => {
+      if (untilMs <= nowMs) this.#clients.delete(key)
+    })
+    const nearest = nearestFirst(this.#clients, most)
     return nearest.map(({ untilMs, ...client }) => ({ ...client, identity: shownIdentity(client.identity) }))
   }
 
@@ -50,6 +52,9 @@ export class NearClients {
 }
 
 /** Returns the clients that have the smallest share of a limit left, at most `most`, the nearest first. */
-export function nearestFirst<Client extends NearClient>(clients: Iterable<Client>, most: number): Client[] {
+export function nearestFirst<Client extends NearClient>(
+  clients: Parameters<typeof largest<Client>>[0],
+  most: number,
+): Client[] {
   return largest(clients, most, ({ remaining, limit }) => -remaining / limit)
 }
