@@ -29,6 +29,19 @@ test('a process reads what the others wrote, and not what it wrote itself', asyn
   expect([one.group.problem(), two.group.problem()]).toEqual([undefined, undefined])
 })
 
+test('a process never reads its own report back, and notices that it was lost or overwritten', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  const own = 'hg:dashboard:processes/0'
+  await one.charge(1)
+  await pass(10 * SECOND_MS, [one], [one])
+  expect(shared.sent.filter((key) => key === own)).toEqual([])
+  for (const change of [() => shared.texts.delete(own), () => shared.texts.set(own, '')]) {
+    change()
+    await pass(4 * SECOND_MS, [one, two], [two])
+    expect([two.states(), two.allowed()]).toEqual([{ one: 'alive' }, 1])
+  }
+})
+
 test('a process reports every ten seconds, and every two while a page is open anywhere', async () => {
   const [one, two] = [startProcess('one'), startProcess('two')]
   const written = () =>

@@ -1,15 +1,18 @@
 import { memoryStore, type Store } from 'headgate'
 import { customStore, type Documents } from 'headgate/store'
+import { textVersion } from '../../../../src/stores/shared/text-version.js'
 
 /** What becomes of calls. After `lose`, a write happens, and its reply is lost. */
 export type Fault = 'none' | 'fail' | 'hang' | 'lose'
 
-/** Documents in memory, in place of those of a shared store, which can fail. The version of a text is the text. */
+/** Documents in memory, in place of those of a shared store, which can fail. The version of a text is its hash. */
 export function sharedDocuments() {
   const texts = new Map<string, string>()
   const damaged = new Set<string>()
   /** All texts that were written, in order. */
   const written: { readonly key: string; readonly text: string }[] = []
+  /** The keys of all texts that were read, in order. */
+  const sent: string[] = []
   const calls: string[] = []
   let fault: Fault = 'none'
   let hanging: (() => void)[] = []
@@ -30,12 +33,16 @@ export function sharedDocuments() {
           if (damaged.has(key)) return { version: 'damaged', damage: 'a value of another program' }
           const text = texts.get(key)
           if (text === undefined) return undefined
-          return text === version ? { version } : { version: text, text }
+          const current = textVersion(text)
+          if (current === version) return { version }
+          sent.push(key)
+          return { version: current, text }
         }),
       ),
     replace: (key, text, version) =>
       call('write', () => {
-        if (texts.get(key) !== version) return false
+        const current = texts.get(key)
+        if ((current === undefined ? undefined : textVersion(current)) !== version) return false
         texts.set(key, text)
         written.push({ key, text })
         return true
@@ -46,6 +53,7 @@ export function sharedDocuments() {
     texts,
     damaged,
     written,
+    sent,
     calls,
     /** The texts of documents of a kind, such as those of processes. */
     of: (kind: string) =>
