@@ -1,7 +1,8 @@
 import { distinctIn } from '../../util/distinct-sample.js'
+import { weakMemo } from '../../util/memo.js'
 import { goesOn } from '../figures/denials.js'
 import type { FindingFigures, LimitsChange } from '../figures/finding-figures.js'
-import type { DeniedRow, LimiterReport } from '../figures/report.js'
+import type { DenialFigures, DeniedRow, LimiterReport } from '../figures/report.js'
 import type { ShownOutage } from '../figures/shown.js'
 import { shownClient } from './detail.js'
 
@@ -15,6 +16,14 @@ export interface Circumstances {
   labelOf(client: DeniedRow): string | undefined
   readonly change: LimitsChange | undefined
 }
+
+/** Of most limiters, denials stay the same from one second to the next. */
+const placesOf = weakMemo(({ networks, routes }: DenialFigures) => ({
+  networks: networks.map(({ network, denied, addresses }) => {
+    return { network, denied, addresses: distinctIn(addresses) }
+  }),
+  routes: routes.map(([route, denied]) => ({ route, denied })),
+}))
 
 /** Returns what a finding about a limiter is made from. */
 export function findingFiguresOf(
@@ -36,10 +45,7 @@ export function findingFiguresOf(
     addresses: current ? distinctIn(denials.addresses) : 0,
     networkCount: current ? distinctIn(denials.networkNames) : 0,
     clients: clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),
-    networks: denials.networks.map(({ network, denied: count, addresses }) => {
-      return { network, denied: count, addresses: distinctIn(addresses) }
-    }),
-    routes: denials.routes.map(([route, count]) => ({ route, denied: count })),
+    ...placesOf(denials),
     limits: report.limits,
     ...(outage && { outage }),
     ...(change && { change }),

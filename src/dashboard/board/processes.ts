@@ -1,11 +1,9 @@
 import type { LimiterReport } from '../figures/report.js'
 import type { ShownProcess } from '../figures/shown.js'
+import { lastMinute } from '../figures/traffic.js'
 import type { Member } from '../shared/fleet.js'
 import { replacedIds } from '../shared/replaced.js'
 import type { ProcessIdentity } from '../shared/this-process.js'
-
-/** Decisions a second over the last minute of a process, by the slots of its reports. */
-const RATE_SLOTS = 6
 
 /** A process, with what all its dashboards report. */
 interface Reporting {
@@ -62,8 +60,10 @@ function shownOf(
 }
 
 function decisionsOf(reports: readonly LimiterReport[]): number {
-  const last = (counts: readonly number[]) => counts.slice(-RATE_SLOTS).reduce((sum, count) => sum + count, 0)
-  return reports.reduce((sum, { traffic }) => sum + last(traffic.allowed) + last(traffic.denied), 0)
+  return reports.reduce((sum, { traffic }) => {
+    const { allowed, denied } = lastMinute(traffic)
+    return sum + allowed + denied
+  }, 0)
 }
 
 function inOrder(a: ShownProcess, b: ShownProcess): number {

@@ -1,4 +1,4 @@
-import type { LimiterReport } from '../figures/report.js'
+import type { LimiterReport, PastSlots } from '../figures/report.js'
 import type { Series } from '../figures/shown.js'
 import { SLOT_MS } from '../figures/traffic.js'
 import { SLOTS_PER_STEP, STEP_MS, type StepCounts, stepsOf } from '../shared/steps.js'
@@ -10,16 +10,33 @@ export const DAY_STEPS = 288
 /** A page reads the day before every five minutes, and compares it with the minutes that follow also. */
 const MORE_STEPS = 3
 
+/** The series that were made last: while no slot ends, they stay the same. */
+const latest = new WeakMap<
+  PastSlots,
+  {
+    readonly length: number
+    readonly firstKnown: number
+    readonly firstSlot: number
+    readonly series: Series
+  }
+>()
+
 /** Returns the whole steps of the last 15 minutes, as far as all living processes have reported them. */
 export function liveSeries({ traffic, sinceMs }: LimiterReport, reachedSlot: number): Series {
-  const { lastSlot, allowed, denied } = traffic
+  const { lastSlot, past } = traffic
   const reached = Math.max(Math.min(lastSlot, reachedSlot), lastSlot - MAX_LATE_SLOTS)
-  const firstSlot = lastSlot - allowed.length + 1
+  const firstSlot = lastSlot - past.allowed.length
   const length = reached - firstSlot
   const firstKnown = Math.floor(sinceMs / SLOT_MS) - firstSlot
+  const before = latest.get(past)
+  if (before?.length === length && before.firstKnown === firstKnown && before.firstSlot === firstSlot)
+    return before.series
   const known = (counts: readonly number[]) =>
     counts.slice(0, length).map((count, i) => (i < firstKnown ? null : count))
-  return { stepMs: SLOT_MS, fromMs: firstSlot * SLOT_MS, allowed: known(allowed), denied: known(denied) }
+  const fromMs = firstSlot * SLOT_MS
+  const series = { stepMs: SLOT_MS, fromMs, allowed: known(past.allowed), denied: known(past.denied) }
+  latest.set(past, { length, firstKnown, firstSlot, series })
+  return series
 }
 
 /**

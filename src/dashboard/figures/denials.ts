@@ -1,6 +1,7 @@
 import { DistinctCounter, type DistinctSample, mergeSamples } from '../../util/distinct-sample.js'
 import { FrequentNames } from '../../util/frequent.js'
 import { largest } from '../../util/largest.js'
+import { listMemo } from '../../util/memo.js'
 import { Spans } from '../../util/spans.js'
 import { sumCounts } from './counts.js'
 import type { Origin } from './origin.js'
@@ -142,24 +143,15 @@ function mergeNetworks(networks: readonly NetworkFigures[], most: number): reado
   })
 }
 
-/** The sums that were made last: of most limiters, nothing changes from one second to the next. */
-const sums = new WeakMap<
-  DenialFigures,
-  { readonly others: readonly DenialFigures[]; readonly sum: DenialFigures }
->()
-
 /** Adds up what several processes count of denials. */
 export function mergeDenials(all: readonly [DenialFigures, ...DenialFigures[]]): DenialFigures {
-  const figures = all.filter(({ denied }) => denied > 0)
-  const [first, ...others] = figures
+  const [first, ...others] = all.filter(({ denied }) => denied > 0)
   if (first === undefined || others.length === 0) return first ?? all[0]
-  const known = sums.get(first)
-  if (known?.others.length === others.length && known.others.every((each, i) => each === others[i]))
-    return known.sum
-  const sum = sumOf(figures)
-  sums.set(first, { others, sum })
-  return sum
+  return sumOfProcesses([first, ...others])
 }
+
+/** Of most limiters, nothing changes from one second to the next. */
+const sumOfProcesses = listMemo<DenialFigures, DenialFigures>(sumOf)
 
 function sumOf(figures: readonly DenialFigures[]): DenialFigures {
   return {

@@ -7,6 +7,7 @@ import { worstState } from '../../pipe/breaker-state.js'
 import { distinctCount, mergeHashes } from '../../util/distinct-names.js'
 import { mergeSamples } from '../../util/distinct-sample.js'
 import { groupBy } from '../../util/group-by.js'
+import { listMemo } from '../../util/memo.js'
 import { sumCounts } from './counts.js'
 import { joinRuns, mergeDenials, RUN_GAP_MS } from './denials.js'
 import { CLIENT_ADDRESSES, LISTED_ORIGINS } from './denied-client.js'
@@ -18,9 +19,11 @@ import {
   type LimiterReport,
   type LimitRow,
   MAX_NEAR,
+  type PastSlots,
   type StoreReport,
   type TrafficReport,
 } from './report.js'
+import { allSlots } from './traffic.js'
 
 /** The most denied clients of all processes together. */
 const MAX_DENIED = 1000
@@ -45,10 +48,7 @@ export function mergeBriefly(reports: Reports, most: number): LimiterReport {
     name: own.name,
     mode: own.mode,
     sinceMs: Math.min(...reports.map(({ sinceMs }) => sinceMs)),
-    traffic: addTraffic(
-      reports.map(({ traffic }) => traffic),
-      own.traffic,
-    ),
+    traffic: addTraffic([own.traffic, ...reports.slice(1).map(({ traffic }) => traffic)]),
     limits: mergeLimits(reports.flatMap(({ limits }) => limits)),
     near: [],
     ...(run && { run }),
@@ -59,18 +59,47 @@ export function mergeBriefly(reports: Reports, most: number): LimiterReport {
 }
 
 /** Adds traffic up slot by slot, for the slots of the first report. */
-function addTraffic(all: readonly TrafficReport[], own: TrafficReport): TrafficReport {
-  const allowed = own.allowed.map(() => 0)
-  const denied = own.denied.map(() => 0)
-  const perSecond = { allowed: 0, denied: 0 }
-  for (const traffic of all) {
-    const shift = own.lastSlot - traffic.lastSlot
-    addShifted(allowed, traffic.allowed, shift)
-    addShifted(denied, traffic.denied, shift)
-    perSecond.allowed += traffic.perSecond.allowed
-    perSecond.denied += traffic.perSecond.denied
+function addTraffic([own, ...others]: readonly [TrafficReport, ...TrafficReport[]]): TrafficReport {
+  const { lastSlot } = own
+  const inStep = others.filter((each) => each.lastSlot === lastSlot)
+  const sum = (countOf: (traffic: TrafficReport) => number, all = others) =>
+    all.reduce((total, each) => total + countOf(each), countOf(own))
+  const perSecond = {
+    allowed: sum((each) => each.perSecond.allowed),
+    denied: sum((each) => each.perSecond.denied),
   }
-  return { lastSlot: own.lastSlot, allowed, denied, perSecond }
+  const traffic = {
+    lastSlot,
+    allowed: sum((each) => each.allowed, inStep),
+    denied: sum((each) => each.denied, inStep),
+    past: addPast([own.past, ...inStep.map(({ past }) => past)]),
+    perSecond,
+  }
+  const outOfStep = others.filter((each) => each.lastSlot !== lastSlot)
+  return outOfStep.length === 0 ? traffic : withShifted(traffic, outOfStep)
+}
+
+/** Adds up the slots that are over. All processes are mostly in the same slot, so the sum is made once in ten seconds. */
+const addPast = listMemo<PastSlots, PastSlots>(([first, ...others]) => {
+  if (others.length === 0) return first
+  const [allowed, denied] = [[...first.allowed], [...first.denied]]
+  for (const past of others) {
+    addShifted(allowed, past.allowed, 0)
+    addShifted(denied, past.denied, 0)
+  }
+  return { allowed, denied }
+})
+
+/** Adds traffic whose last slot is another, as of a process that has ended. */
+function withShifted(traffic: TrafficReport, others: readonly TrafficReport[]): TrafficReport {
+  const { allowed, denied } = allSlots(traffic)
+  for (const other of others) {
+    const slots = allSlots(other)
+    addShifted(allowed, slots.allowed, traffic.lastSlot - other.lastSlot)
+    addShifted(denied, slots.denied, traffic.lastSlot - other.lastSlot)
+  }
+  const last = { allowed: allowed.pop() ?? 0, denied: denied.pop() ?? 0 }
+  return { ...traffic, ...last, past: { allowed, denied } }
 }
 
 function addShifted(sums: number[], counts: readonly number[], shift: number): void {
@@ -103,10 +132,14 @@ function oneOfEach<C extends Pick<DeniedRow, 'limitName' | 'identity'>>(clients:
 }
 
 /** Adds up what is known of the same clients. The one denied most comes first. */
-function mergeDenied(clients: readonly DeniedRow[]): readonly DeniedRow[] {
+function mergeDenied([first, ...others]: readonly DeniedRow[]): readonly DeniedRow[] {
+  return first === undefined ? [] : mergeClients([first, ...others])
+}
+
+const mergeClients = listMemo<DeniedRow, readonly DeniedRow[]>((clients) => {
   const merged = Array.from(groupBy(clients, clientKey).values(), mergeClient)
   return merged.sort((a, b) => b.denied - a.denied).slice(0, MAX_DENIED)
-}
+})
 
 function mergeClient(same: readonly [DeniedRow, ...DeniedRow[]]): DeniedRow {
   const [first] = same

@@ -8,14 +8,22 @@ import type { OutageReport } from './outage.js'
 /** The most clients near a limit in a report. */
 export const MAX_NEAR = 20
 
-/** Decisions over time, in slots of equal length; the oldest slot first, the last one still open. */
+/** Decisions over time, in slots of equal length. */
 export interface TrafficReport {
   /** The number of the last slot: its start since the Unix epoch, divided by the length of a slot. */
   readonly lastSlot: number
-  readonly allowed: readonly number[]
-  readonly denied: readonly number[]
+  /** What the last slot has so far. */
+  readonly allowed: number
+  readonly denied: number
+  readonly past: PastSlots
   /** Decisions a second over the last minute, up to the moment of the report. */
   readonly perSecond: { readonly allowed: number; readonly denied: number }
+}
+
+/** The slots that are over, the oldest first. The same object until another slot is over. */
+export interface PastSlots {
+  readonly allowed: readonly number[]
+  readonly denied: readonly number[]
 }
 
 /** A limit, with what it decided in the last minute. */

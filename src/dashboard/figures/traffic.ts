@@ -1,4 +1,4 @@
-import type { TrafficReport } from './report.js'
+import type { PastSlots, TrafficReport } from './report.js'
 
 /** The length of a slot. Slots of all processes begin at the same times, so that they can be added up. */
 export const SLOT_MS = 10_000
@@ -22,6 +22,7 @@ export class Traffic {
   readonly #peaks: Float32Array
   #lastSlot: number
   #startedMs: number
+  #past: PastSlots | undefined
 
   /** Keeps `slots` slots, from `nowMs` on. */
   constructor(slots: number, nowMs: number) {
@@ -52,14 +53,25 @@ export class Traffic {
 
   report(nowMs: number): TrafficReport {
     this.#advance(nowMs)
-    const oldest = (this.#lastSlot + 1) % this.#allowed.length
-    const allowed = inOrder(this.#allowed, oldest)
-    const denied = inOrder(this.#denied, oldest)
     const sinceMs = Math.max(this.#startedMs, (this.#lastSlot - MINUTE_SLOTS + 1) * SLOT_MS)
     const seconds = Math.max(1, (nowMs - sinceMs) / 1000)
-    const rate = (counts: readonly number[]) => sumOf(counts, counts.length - MINUTE_SLOTS) / seconds
-    const perSecond = { allowed: rate(allowed), denied: rate(denied) }
-    return { lastSlot: this.#lastSlot, allowed, denied, perSecond }
+    this.#past ??= { allowed: this.#pastOf(this.#allowed), denied: this.#pastOf(this.#denied) }
+    const at = this.#lastSlot % this.#allowed.length
+    const report = {
+      lastSlot: this.#lastSlot,
+      allowed: this.#allowed[at] ?? 0,
+      denied: this.#denied[at] ?? 0,
+      past: this.#past,
+    }
+    const { allowed, denied } = lastMinute(report)
+    return { ...report, perSecond: { allowed: allowed / seconds, denied: denied / seconds } }
+  }
+
+  /** Returns the slots of a ring that are over, the oldest first. A loop: typed arrays are slow to spread. */
+  #pastOf(ring: Uint32Array): number[] {
+    const counts: number[] = []
+    for (let i = 1; i < ring.length; i++) counts.push(ring[(this.#lastSlot + i) % ring.length] ?? 0)
+    return counts
   }
 
   /** Empties the slots that have begun since the last one; all of them if the clock was far ahead before. */
@@ -76,16 +88,25 @@ export class Traffic {
       this.#denied[at] = 0
       this.#peaks[at] = 0
     }
-    if (slot > this.#lastSlot) this.#lastSlot = slot
+    if (slot <= this.#lastSlot) return
+    this.#lastSlot = slot
+    this.#past = undefined
   }
 }
 
-/** Returns the slots of a ring from the oldest one on. A loop: typed arrays are slow to spread. */
-function inOrder(ring: Uint32Array, oldest: number): number[] {
-  const counts: number[] = []
-  for (let i = oldest; i < ring.length; i++) counts.push(ring[i] ?? 0)
-  for (let i = 0; i < oldest; i++) counts.push(ring[i] ?? 0)
-  return counts
+/** Returns what the slots of the last minute have. */
+export function lastMinute({
+  allowed,
+  denied,
+  past,
+}: Pick<TrafficReport, 'allowed' | 'denied' | 'past'>): Pick<TrafficReport, 'allowed' | 'denied'> {
+  const from = past.allowed.length + 1 - MINUTE_SLOTS
+  return { allowed: allowed + sumOf(past.allowed, from), denied: denied + sumOf(past.denied, from) }
+}
+
+/** Returns all slots, the oldest first, the last one still open. */
+export function allSlots({ allowed, denied, past }: TrafficReport) {
+  return { allowed: [...past.allowed, allowed], denied: [...past.denied, denied] }
 }
 
 function sumOf(counts: ArrayLike<number>, from = 0): number {

@@ -1,20 +1,13 @@
 import { BREAKER_STATES } from '../../pipe/breaker-state.js'
 import { isObject } from '../../util/values.js'
 import type { Counts } from '../figures/counts.js'
-import type { DenialFigures, DeniedRow, LimiterReport, NearClient } from '../figures/report.js'
+import type { DenialFigures, DeniedRow, LimiterReport, NearClient, TrafficReport } from '../figures/report.js'
 
-/** What changes all the time in a report: of its traffic, the slot that is not over. */
+/** What changes all the time in a report: of its traffic, not the slots that are over. */
 export type NowLine = Omit<
   LimiterReport,
   'traffic' | 'near' | 'denials' | 'denied' | 'candidate' | 'candidateClients'
-> & {
-  readonly traffic: {
-    readonly lastSlot: number
-    readonly allowed: number
-    readonly denied: number
-    readonly perSecond: LimiterReport['traffic']['perSecond']
-  }
-}
+> & { readonly traffic: Omit<TrafficReport, 'past'> }
 
 /** What denials have in common, without the samples of names. */
 export type DenialLine = Pick<DenialFigures, 'denied' | 'routes'> & { readonly networks: Counts }

@@ -1,7 +1,7 @@
 import { type DistinctSample, NO_NAMES } from '../../util/distinct-sample.js'
 import { fieldsOf } from '../../util/values.js'
 import { BUCKETS } from '../figures/latency.js'
-import type { DenialFigures, DeniedRow, LimiterReport, NearClient } from '../figures/report.js'
+import type { DenialFigures, DeniedRow, LimiterReport, NearClient, PastSlots } from '../figures/report.js'
 import { CHART_SLOTS } from '../figures/traffic.js'
 import { countsIn } from './count-text.js'
 import {
@@ -21,13 +21,10 @@ import { sampleIn } from './sample-text.js'
 const MAX_SAMPLE = 1000
 const MAX_CLIENTS = 1000
 
-type Counts = readonly number[]
-type Past = readonly [allowed: Counts, denied: Counts]
-
 /** What the lines of a report say. */
 interface Parts {
   readonly now: NowLine
-  past?: Past
+  past?: PastSlots
   near?: readonly NearClient[]
   denials?: DenialLine
   candidate?: CandidateLine
@@ -44,7 +41,8 @@ const DECODERS: Readonly<Record<string, (value: unknown) => unknown>> = {
   },
   [LINES.past](value) {
     const counts = Array.isArray(value) ? value : []
-    return [countsIn(counts[0], CHART_SLOTS - 1), countsIn(counts[1], CHART_SLOTS - 1)]
+    const [allowed, denied] = [counts[0], counts[1]].map((text) => countsIn(text, CHART_SLOTS - 1))
+    return { allowed, denied }
   },
   [LINES.near]: (value) => valid(isNear, value),
   [LINES.denials]: (value) => valid(isDenials, value),
@@ -81,10 +79,9 @@ export class ReportReader {
   #reportOf({ now, past, near = [], clients, candidate, ...parts }: Parts): LimiterReport | undefined {
     const denials = this.#denialsOf(parts)
     if (past === undefined || denials === undefined) return undefined
-    const { allowed, denied, ...rates } = now.traffic
     return {
       ...now,
-      traffic: { ...rates, allowed: past[0].concat(allowed), denied: past[1].concat(denied) },
+      traffic: { ...now.traffic, past },
       near,
       denials,
       denied: clients,
@@ -129,7 +126,7 @@ function add(reports: (Parts | undefined)[], kind: string | undefined, value: un
   if (parts === undefined) return
   const isFull = kind === LINES.client && parts.clients.length >= MAX_CLIENTS
   if (value === undefined || isFull) reports[reports.length - 1] = undefined
-  else if (kind === LINES.past) parts.past = value as Past
+  else if (kind === LINES.past) parts.past = value as PastSlots
   else if (kind === LINES.near) parts.near = value as readonly NearClient[]
   else if (kind === LINES.denials) parts.denials = value as DenialLine
   else if (kind === LINES.samples) parts.samples = value as readonly DistinctSample[]

@@ -1,7 +1,8 @@
 import { type DistinctSample, mergeSamples } from '../../util/distinct-sample.js'
+import { weakMemo } from '../../util/memo.js'
 import { LISTED_NETWORKS, NETWORK_ADDRESSES } from '../figures/denials.js'
 import { CLIENT_ADDRESSES } from '../figures/denied-client.js'
-import type { DenialFigures, DeniedRow, LimiterReport, TrafficReport } from '../figures/report.js'
+import type { DenialFigures, DeniedRow, LimiterReport, PastSlots } from '../figures/report.js'
 import { countText } from './count-text.js'
 import { LINES } from './report-lines.js'
 import { sampleText } from './sample-text.js'
@@ -27,31 +28,23 @@ interface Written {
 
 /** Writes reports as lines. What stays the same from one report to the next is encoded once. */
 export class ReportWriter {
-  readonly #past = new Map<string, { readonly lastSlot: number; readonly line: string }>()
   readonly #denials = new WeakMap<DenialFigures, Written>()
   readonly #clients = new WeakMap<DeniedRow, Written>()
+  /** Slots that are over no longer change. */
+  readonly #pastLine = weakMemo(({ allowed, denied }: PastSlots) => {
+    return LINES.past + JSON.stringify([countText(allowed), countText(denied)])
+  })
 
   /** Returns the lines of a report. `share` is the share of the longest lists that it has, from 0 to 1. */
   lines(report: LimiterReport, share: number): string {
     const { denied, near, denials, candidate, candidateClients } = report
-    const lines = [nowLine(report, share), this.#pastLine(report)]
+    const lines = [nowLine(report, share), this.#pastLine(report.traffic.past)]
     if (near.length > 0) lines.push(LINES.near + JSON.stringify(near))
     if (denials.denied > 0) lines.push(this.#denialLines(denials, share))
     for (const [i, client] of denied.entries()) lines.push(this.#clientLine(client, share, i))
     if (share > MIN_CANDIDATE_SHARE && candidate && candidateClients)
       lines.push(LINES.candidate + JSON.stringify({ candidate, candidateClients }))
     return lines.join('\n')
-  }
-
-  /** Slots that are over no longer change. */
-  #pastLine({ name, traffic }: LimiterReport): string {
-    const { lastSlot, allowed, denied } = traffic
-    const known = this.#past.get(name)
-    if (known?.lastSlot === lastSlot) return known.line
-    const text = (counts: readonly number[]) => countText(counts.slice(0, -1))
-    const line = LINES.past + JSON.stringify([text(allowed), text(denied)])
-    this.#past.set(name, { lastSlot, line })
-    return line
   }
 
   #denialLines(denials: DenialFigures, share: number): string {
@@ -93,19 +86,16 @@ function nowLine(report: LimiterReport, share: number): string {
   const { near, denials, denied, candidate, candidateClients, ...figures } = report
   const { traffic, limits, store } = figures
   const { latency, ...calls } = store
+  const { past, ...current } = traffic
   return (
     LINES.now +
     JSON.stringify({
       ...figures,
-      traffic: currentSlot(traffic),
+      traffic: current,
       limits: limits.slice(0, Math.max(MIN_LIMITS, Math.round(limits.length * share))),
       store: { ...calls, latency: countText(latency) },
     })
   )
-}
-
-function currentSlot({ lastSlot, allowed, denied, perSecond }: TrafficReport) {
-  return { lastSlot, allowed: allowed.at(-1) ?? 0, denied: denied.at(-1) ?? 0, perSecond }
 }
 
 function sampled(sample: DistinctSample, most: number): string {

@@ -1,7 +1,7 @@
 import type { LimitDemands } from '../figures/limit-figures.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { TrafficReport } from '../figures/report.js'
-import { SLOT_MS } from '../figures/traffic.js'
+import { allSlots, SLOT_MS } from '../figures/traffic.js'
 
 /** The length of a step of the history. */
 export const STEP_MS = 300_000
@@ -22,11 +22,9 @@ export interface StepCounts {
 }
 
 /** Returns the steps before `endStep` that traffic covers from their start on. */
-export function stepsOf(
-  { lastSlot, allowed, denied }: TrafficReport,
-  endStep: number,
-): readonly StepCounts[] {
-  const firstSlot = lastSlot - allowed.length + 1
+export function stepsOf(traffic: TrafficReport, endStep: number): readonly StepCounts[] {
+  const { allowed, denied } = allSlots(traffic)
+  const firstSlot = traffic.lastSlot - allowed.length + 1
   const first = Math.ceil(firstSlot / SLOTS_PER_STEP)
   return Array.from({ length: Math.max(0, endStep - first) }, (_, i) => {
     const from = (first + i) * SLOTS_PER_STEP - firstSlot

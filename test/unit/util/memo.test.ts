@@ -1,4 +1,4 @@
-import { once, weakMemo } from '../../../src/util/memo.js'
+import { listMemo, once, weakMemo } from '../../../src/util/memo.js'
 
 test('a memo makes one value for each key, and forgets a failure', () => {
   const made: object[] = []
@@ -12,6 +12,16 @@ test('a memo makes one value for each key, and forgets a failure', () => {
   expect(memo(b)).not.toBe(memo(a))
   for (let i = 0; i < 2; i++) expect(() => memo(failing)).toThrow('no value')
   expect(made).toEqual([a, b, failing, failing])
+})
+
+test('a memo of lists makes a value again if a member is another, has come or has gone', () => {
+  const make = jest.fn((list: readonly object[]) => [...list])
+  const memo = listMemo(make)
+  const [a, b, c] = [{}, {}, {}]
+  expect(memo([a, b])).toBe(memo([a, b]))
+  for (const list of [[a, c], [a, c, b], [a], [b]] as [object, ...object[]][])
+    expect(memo(list)).toEqual(list)
+  expect(make).toHaveBeenCalledTimes(5)
 })
 
 test('once makes its value at the first call, and again only after a failure', () => {

@@ -23,6 +23,19 @@ describe('the series of 15 minutes', () => {
     expect(liveSeries(report, SLOT - 50).allowed.slice(-2)).toEqual([0, 1])
   })
 
+  test('stays the same until a step is over, is reached, or begins to be known', () => {
+    const series = liveSeries(report, SLOT)
+    const counted = { ...report, traffic: { ...report.traffic, allowed: 9 } }
+    expect(liveSeries(counted, SLOT)).toBe(series)
+    const later = { ...report, traffic: { ...report.traffic, lastSlot: SLOT + 1 } }
+    const others = [
+      liveSeries(report, SLOT - 1),
+      liveSeries(later, SLOT + 1),
+      liveSeries({ ...report, sinceMs: START_MS }, SLOT),
+    ]
+    expect(others.map((other) => other === series)).toEqual([false, false, false])
+  })
+
   test('begins with what is not known', () => {
     const { allowed } = liveSeries({ ...report, sinceMs: START_MS - 2 * SLOT_MS - 1 }, SLOT)
     expect(allowed.filter((count) => count !== null)).toEqual([1, 2, 3])

@@ -15,6 +15,7 @@ import {
 } from 'headgate'
 import { boardOf } from '../../../../src/dashboard/board/board.js'
 import { LimiterWatch, watchAll } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { allSlots } from '../../../../src/dashboard/figures/traffic.js'
 import { shownIdentity } from '../../../../src/keys/value-identity.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { storeThat } from '../../../support/fault-stores.js'
@@ -65,7 +66,8 @@ test('reports what was allowed and denied, the highest use of each limit, and wh
   for (let i = 0; i < 6; i++) await limiter.charge('ada')
   await limiter.charge('bob')
   const report = watch.report()
-  expect([sum(report.traffic.allowed), sum(report.traffic.denied)]).toEqual([5, 2])
+  const { allowed, denied } = allSlots(report.traffic)
+  expect([sum(allowed), sum(denied)]).toEqual([5, 2])
   expect(report.limits).toEqual([
     {
       name: 'burst',
@@ -122,9 +124,9 @@ test('what a limit decided counts for a minute, and in the chart for 15', async 
   await limiter.charge('ada')
   nowMs += 65_000
   expect(watch.report().limits).toMatchObject([{ allowed: 0, peak: 0 }])
-  expect(sum(watch.report().traffic.allowed)).toBe(1)
+  expect(sum(allSlots(watch.report().traffic).allowed)).toBe(1)
   nowMs += 15 * 60_000
-  expect(sum(watch.report().traffic.allowed)).toBe(0)
+  expect(sum(allSlots(watch.report().traffic).allowed)).toBe(0)
 })
 
 test('a limit that never resets by itself has no window, and one that has not decided is there', () => {
@@ -144,7 +146,8 @@ test('of the limits that a policy function returns, 64 have figures', async () =
   const { limits, traffic } = watch.report()
   expect(limits).toHaveLength(64)
   expect(limits[0]).toMatchObject({ limit: 1, allowed: 1, denied: 1 })
-  expect([sum(traffic.allowed), sum(traffic.denied)]).toEqual([71, 1])
+  const { allowed, denied } = allSlots(traffic)
+  expect([sum(allowed), sum(denied)]).toEqual([71, 1])
 })
 
 test('shows all plans of a policy function that share a key, each with its kind', async () => {
@@ -280,7 +283,7 @@ test('a blocked address counts as denied, and not as denied by a limit', async (
   } as object)
   await limiter.charge({ method: 'GET', url: '/', headers: {}, socket: { remoteAddress: '203.0.113.7' } })
   const { denials, denied, traffic } = watch.report()
-  expect([denials.denied, denied, sum(traffic.denied)]).toEqual([0, [], 1])
+  expect([denials.denied, denied, sum(allSlots(traffic).denied)]).toEqual([0, [], 1])
 })
 
 test('counts whom a candidate would have denied, client by client, apart from the limit in force', async () => {

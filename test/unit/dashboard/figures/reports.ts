@@ -9,11 +9,17 @@ export function trafficOf(
   allowed: readonly number[],
   denied: readonly number[] = [],
 ): TrafficReport {
-  const pad = (counts: readonly number[]) => [
-    ...Array<number>(CHART_SLOTS - counts.length).fill(0),
-    ...counts,
+  const past = (counts: readonly number[]) => [
+    ...Array<number>(CHART_SLOTS - Math.max(1, counts.length)).fill(0),
+    ...counts.slice(0, -1),
   ]
-  return { lastSlot, allowed: pad(allowed), denied: pad(denied), perSecond: { allowed: 0, denied: 0 } }
+  return {
+    lastSlot,
+    allowed: allowed.at(-1) ?? 0,
+    denied: denied.at(-1) ?? 0,
+    past: { allowed: past(allowed), denied: past(denied) },
+    perSecond: { allowed: 0, denied: 0 },
+  }
 }
 
 /** Returns what a process reports that has counted nothing. */

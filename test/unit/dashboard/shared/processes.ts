@@ -1,6 +1,7 @@
 import { createLimiter, fixedWindow, type Limiter } from 'headgate'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
+import { allSlots } from '../../../../src/dashboard/figures/traffic.js'
 import { Group } from '../../../../src/dashboard/shared/group.js'
 import type { ProcessIdentity } from '../../../../src/dashboard/shared/this-process.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
@@ -46,7 +47,7 @@ export function processes(startMs: number) {
       states: () => Object.fromEntries(group.members().map(({ header, state }) => [header.id, state])),
       allowed() {
         const others = group.members().flatMap(({ reports = [] }) => reports)
-        const { allowed } = mergeReports([watch.report(), ...others]).traffic
+        const { allowed } = allSlots(mergeReports([watch.report(), ...others]).traffic)
         return allowed.reduce((sum, count) => sum + count, 0)
       },
       events: () => group.log.events().map(({ kind, text }) => [kind, text]),
