@@ -42,7 +42,7 @@ async function main() {
     page: [],
   }
   for (let i = 0; i < 3; i++) seen.statuses.push((await visit('/')).status)
-  for (const name of ['', 'main.js', 'chart.js', 'inter.woff2']) {
+  for (const name of ['', 'main.js', 'page.css', 'inter.woff2']) {
     const response = await visit(`/page/${name}`)
     seen.page.push([response.status, (await response.arrayBuffer()).byteLength])
   }
