@@ -17,6 +17,7 @@ import { latestChanges } from './latest-changes.js'
 import { outageAdder, type Reported, shownOutages } from './outages.js'
 import { shownProcesses } from './processes.js'
 import { liveSeries } from './series.js'
+import { deniedRates } from './still-denied.js'
 
 /** A limiter, with what all processes report of it. */
 export interface MergedLimiter extends Reported {
@@ -64,8 +65,7 @@ export function figuresOf(
   const changes = latestChanges(events, nowMs)
 
   function rowOf({ watch, report }: MergedLimiter): OverviewRow {
-    const { name, mode, traffic, store } = report
-    const { allowed, denied } = traffic.perSecond
+    const { name, mode, store } = report
     const figures = findingFiguresOf(report, {
       nowMs,
       outage: outages.find(({ effects }) => effects.some(({ limiter }) => limiter === name)),
@@ -76,9 +76,7 @@ export function figuresOf(
       name,
       mode,
       finding: findingOf(figures),
-      allowedPerSecond: allowed,
-      deniedPerSecond: denied,
-      deniedShare: denied === 0 ? 0 : denied / (allowed + denied),
+      ...ratesOf(report),
       store: store.name,
       storeState: store.state,
       longestBlockMs: longestBlockOf(watch.inspection.limits.values()),
@@ -131,6 +129,13 @@ function mergeGroup(group: Group, ownAgeMs: number): readonly MergedLimiter[] {
       reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
     }
   })
+}
+
+function ratesOf(report: LimiterReport) {
+  const { allowed } = report.traffic.perSecond
+  const { denied, blocked } = deniedRates(report)
+  const deniedShare = denied === 0 ? 0 : denied / (allowed + denied)
+  return { allowedPerSecond: allowed, deniedPerSecond: denied, blockedPerSecond: blocked, deniedShare }
 }
 
 /** Returns how many processes report, this one included; `undefined` if the others cannot be read. */

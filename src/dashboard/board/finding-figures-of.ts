@@ -1,10 +1,9 @@
-import { distinctIn } from '../../util/distinct-sample.js'
-import { weakMemo } from '../../util/memo.js'
-import { goesOn } from '../figures/denials.js'
 import type { FindingFigures, LimitsChange } from '../figures/finding-figures.js'
-import type { DenialFigures, DeniedRow, LimiterReport } from '../figures/report.js'
+import type { DeniedRow, LimiterReport } from '../figures/report.js'
+import { goesOn } from '../figures/run.js'
 import type { ShownOutage } from '../figures/shown.js'
 import { shownClient } from './detail.js'
+import { deniedRates, stillDenied } from './still-denied.js'
 
 /** The clients that a finding looks at. */
 const MAX_CLIENTS = 50
@@ -17,37 +16,36 @@ export interface Circumstances {
   readonly change: LimitsChange | undefined
 }
 
-/** Of most limiters, denials stay the same from one second to the next. */
-const placesOf = weakMemo(({ networks, routes }: DenialFigures) => ({
-  networks: networks.map(({ network, denied, addresses }) => {
-    return { network, denied, addresses: distinctIn(addresses) }
-  }),
-  routes: routes.map(([route, denied]) => ({ route, denied })),
-}))
-
 /** Returns what a finding about a limiter is made from. */
 export function findingFiguresOf(
   report: LimiterReport,
   { nowMs, outage, labelOf, change }: Circumstances,
 ): FindingFigures {
-  const { run, denials, denied, traffic } = report
+  const { run } = report
   const current = run && goesOn(run, nowMs) ? run : undefined
-  const clients = current ? denied.filter(({ lastMs }) => lastMs >= current.sinceMs) : []
+  const { clients, ...denied } = stillDenied(report, current?.sinceMs ?? Number.POSITIVE_INFINITY, nowMs)
+  const isDenied = current !== undefined && denied.denied > 0
   return {
     nowMs,
     name: report.name,
     mode: report.mode,
-    allowedPerSecond: traffic.perSecond.allowed,
-    deniedPerSecond: traffic.perSecond.denied,
-    ...(current && { deniedSinceMs: current.sinceMs }),
-    deniedClients: current ? distinctIn(denials.clients) : 0,
-    denied: current ? denials.denied : 0,
-    addresses: current ? distinctIn(denials.addresses) : 0,
-    networkCount: current ? distinctIn(denials.networkNames) : 0,
+    allowedPerSecond: report.traffic.perSecond.allowed,
+    blockedPerSecond: deniedRates(report).blocked,
+    ...(isDenied ? denied : NOTHING_DENIED),
+    ...(isDenied && { deniedSinceMs: current.risenMs, runSinceMs: current.sinceMs }),
     clients: clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),
-    ...placesOf(denials),
     limits: report.limits,
     ...(outage && { outage }),
     ...(change && { change }),
   }
+}
+
+const NOTHING_DENIED = {
+  deniedPerSecond: 0,
+  deniedClients: 0,
+  denied: 0,
+  addresses: 0,
+  networkCount: 0,
+  networks: [],
+  routes: [],
 }

@@ -6,14 +6,11 @@ import { Spans } from '../../util/spans.js'
 import { sumCounts } from './counts.js'
 import type { Origin } from './origin.js'
 import type { DenialFigures, DenialRun, NetworkFigures } from './report.js'
+import { Run } from './run.js'
 
 /** Three spans of five minutes. */
 const SPAN_MS = 300_000
 const SPANS = 3
-/** Denials that are further apart are not of one run. */
-export const RUN_GAP_MS = 60_000
-/** If only blocked requests are denied for this long, the denied clients have been blocked. */
-const BLOCKED_GAP_MS = 3000
 const MAX_CLIENTS = 1000
 const MAX_ADDRESSES = 1000
 /** Up to how many networks are counted exactly. */
@@ -47,13 +44,13 @@ type Span = ReturnType<typeof emptySpan>
 /** What the denials of a limiter have in common, over at most 15 minutes, since when they have not paused. */
 export class Denials {
   readonly #spans = new Spans(SPAN_MS, SPANS, emptySpan)
-  #run: DenialRun | undefined
+  readonly #run = new Run()
   /** The figures as they were read last, and of which spans, unless something was denied since. */
   #latest: { readonly spans: readonly Span[]; readonly figures: DenialFigures } | undefined
 
   /** Counts a denied decision, which denied these clients. */
   count(nowMs: number, clients: readonly string[], { route, addressHash, network }: Origin): void {
-    this.#continueRun(nowMs)
+    if (this.#run.count(nowMs)) this.#spans.clear()
     this.#latest = undefined
     const span = this.#spans.current(nowMs)
     span.denied++
@@ -64,31 +61,15 @@ export class Denials {
     if (countNetwork(span.networks, network, addressHash)) span.networkNames.add(network)
   }
 
-  /** Notes that a blocked request was denied, which is not a denial by a limit. */
-  countBlocked(nowMs: number): void {
-    if (this.#run !== undefined) this.#run = { ...this.#run, blockedMs: nowMs }
-  }
-
   /** Returns the last run; `undefined` if nothing has been denied yet. */
-  run(): DenialRun | undefined {
-    return this.#run
+  run(nowMs: number): DenialRun | undefined {
+    return this.#run.figures(nowMs)
   }
 
   figures(nowMs: number): DenialFigures {
     const spans = this.#spans.kept(nowMs)
     if (this.#latest?.spans !== spans) this.#latest = { spans, figures: sumOf(spans.map(figuresOf)) }
     return this.#latest.figures
-  }
-
-  /** A clock that steps back does not end a run. */
-  #continueRun(nowMs: number): void {
-    const run = this.#run
-    if (run !== undefined && nowMs - run.lastMs <= RUN_GAP_MS) {
-      this.#run = { sinceMs: Math.min(run.sinceMs, nowMs), lastMs: nowMs }
-      return
-    }
-    this.#run = { sinceMs: nowMs, lastMs: nowMs }
-    this.#spans.clear()
   }
 }
 
@@ -174,19 +155,4 @@ function sumOf(figures: readonly DenialFigures[]): DenialFigures {
       LISTED_NETWORKS,
     ),
   }
-}
-
-/** Joins the runs of several processes: the last run of all of them together. */
-export function joinRuns(runs: readonly DenialRun[]): DenialRun | undefined {
-  const [last, ...earlier] = [...runs].sort((a, b) => b.lastMs - a.lastMs)
-  if (last === undefined) return undefined
-  let { sinceMs } = last
-  for (const run of earlier) if (run.lastMs + RUN_GAP_MS >= sinceMs) sinceMs = Math.min(sinceMs, run.sinceMs)
-  const blockedMs = Math.max(...runs.map((run) => run.blockedMs ?? 0))
-  return { sinceMs, lastMs: last.lastMs, ...(blockedMs > last.lastMs && { blockedMs }) }
-}
-
-/** Returns whether limits still deny: within the last minute, and not only blocked requests since. */
-export function goesOn({ lastMs, blockedMs = lastMs }: DenialRun, nowMs: number): boolean {
-  return nowMs - lastMs <= RUN_GAP_MS && blockedMs - lastMs < BLOCKED_GAP_MS
 }

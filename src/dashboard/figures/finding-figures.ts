@@ -9,10 +9,14 @@ export interface FindingFigures {
   readonly mode: Mode
   /** Of the last minute. */
   readonly allowedPerSecond: number
+  /** Denials by limits, and blocked requests, which are denied also. */
   readonly deniedPerSecond: number
-  /** When the denials that still go on began; absent if there was none in the last minute. */
+  readonly blockedPerSecond: number
+  /** Since when denials by limits are about as frequent as now; absent if there was none in the last minute. */
   readonly deniedSinceMs?: number
-  /** How many clients were denied since then, and how often all of them together. */
+  /** When the first denial of those was that have not paused for a minute since; absent if `deniedSinceMs` is. */
+  readonly runSinceMs?: number
+  /** How many clients were denied in the last 15 minutes of the run, and how often all of them together. */
   readonly deniedClients: number
   readonly denied: number
   /** How many IP addresses, and networks of them, stand behind these clients. 0 if they are not known. */

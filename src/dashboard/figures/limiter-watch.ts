@@ -23,6 +23,7 @@ import { NearClients } from './near-clients.js'
 import { originOf } from './origin.js'
 import { OutageWatch } from './outage.js'
 import { type DeniedRow, type LimiterReport, MAX_NEAR, type StoreReport } from './report.js'
+import { Run } from './run.js'
 import { CHART_SLOTS, Traffic } from './traffic.js'
 
 /** Returns the identity in keys of a listed one, if names stay in this process and are not hashed. */
@@ -69,6 +70,7 @@ export class LimiterWatch implements Watched {
   readonly #candidate: CandidateDemands
   readonly #near = new NearClients()
   readonly #denials = new Denials()
+  readonly #blocked = new Run()
   readonly #denied: DeniedClients
   readonly #label: SharedByWatches['label']
   readonly #latency = new Latency()
@@ -102,7 +104,8 @@ export class LimiterWatch implements Watched {
     const nowMs = this.#now()
     const candidate = this.limiter.candidateReport()
     const candidateClients = this.inspection.candidateClients()
-    const run = this.#denials.run()
+    const run = this.#denials.run(nowMs)
+    const blocked = this.#blocked.figures(nowMs)
     return {
       name: this.name,
       mode: this.limiter.mode,
@@ -111,6 +114,7 @@ export class LimiterWatch implements Watched {
       limits: this.#limits.rows(nowMs),
       near: this.#near.nearest(nowMs, near),
       ...(run && { run }),
+      ...(blocked && { blocked }),
       denials: this.#denials.figures(nowMs),
       denied: this.denied(most),
       store: this.#storeReport(nowMs),
@@ -204,7 +208,7 @@ export class LimiterWatch implements Watched {
         )
       if (allowed) this.#near.note(nowMs, part, isLocal, () => identity)
     }
-    if (source === 'blocked') this.#denials.countBlocked(nowMs)
+    if (source === 'blocked') this.#blocked.count(nowMs)
     else if (!allowed) this.#countDenial(nowMs, decision, subject)
   }
 

@@ -9,7 +9,7 @@ import { mergeSamples } from '../../util/distinct-sample.js'
 import { groupBy } from '../../util/group-by.js'
 import { listMemo } from '../../util/memo.js'
 import { sumCounts } from './counts.js'
-import { joinRuns, mergeDenials, RUN_GAP_MS } from './denials.js'
+import { mergeDenials } from './denials.js'
 import { CLIENT_ADDRESSES, LISTED_ORIGINS } from './denied-client.js'
 import { addCalls } from './latency.js'
 import { nearestFirst } from './near-clients.js'
@@ -23,6 +23,7 @@ import {
   type StoreReport,
   type TrafficReport,
 } from './report.js'
+import { joinRuns, RUN_GAP_MS } from './run.js'
 import { allSlots } from './traffic.js'
 
 /** The most denied clients of all processes together. */
@@ -42,6 +43,7 @@ export function mergeReports(reports: Reports): LimiterReport {
 export function mergeBriefly(reports: Reports, most: number): LimiterReport {
   const [own] = reports
   const run = joinRuns(reports.flatMap((report) => report.run ?? []))
+  const blocked = joinRuns(reports.flatMap((report) => report.blocked ?? []))
   const ofRun = reports.filter((report) => run && report.run && report.run.lastMs + RUN_GAP_MS >= run.sinceMs)
   const [first = own, ...rest] = ofRun // others denied before the run, or not at all
   return {
@@ -52,6 +54,7 @@ export function mergeBriefly(reports: Reports, most: number): LimiterReport {
     limits: mergeLimits(reports.flatMap(({ limits }) => limits)),
     near: [],
     ...(run && { run }),
+    ...(blocked && { blocked }),
     denials: mergeDenials([first.denials, ...rest.map(({ denials }) => denials)]),
     denied: mergeDenied(reports.flatMap(({ denied }) => denied.slice(0, most))),
     store: reports.map(({ store }) => store).reduce(mergeStores),

@@ -78,8 +78,10 @@ export interface DeniedRow {
 export interface DenialRun {
   readonly sinceMs: number
   readonly lastMs: number
-  /** When a blocked request was denied last, if that was after the last denial by a limit. */
-  readonly blockedMs?: number
+  /** Since when they are about as frequent as at the last one. */
+  readonly risenMs: number
+  /** How many there were in the last minute. */
+  readonly perMinute: number
 }
 
 /** A network that was denied: /24 of IPv4, /48 of IPv6. */
@@ -124,8 +126,10 @@ export interface LimiterReport {
   readonly traffic: TrafficReport
   readonly limits: readonly LimitRow[]
   readonly near: readonly NearClient[]
-  /** The last run of denials. Absent if nothing has been denied. */
+  /** The last run of denials by limits. Absent if they have denied nothing. */
   readonly run?: DenialRun
+  /** The last run of blocked requests, which are no denials by a limit. Absent if there was none. */
+  readonly blocked?: DenialRun
   readonly denials: DenialFigures
   /** The clients that were denied most. */
   readonly denied: readonly DeniedRow[]

@@ -45,7 +45,10 @@ export interface OverviewRow {
   readonly mode: Mode
   readonly finding: Finding
   readonly allowedPerSecond: number
+  /** By limits. */
   readonly deniedPerSecond: number
+  /** Requests of blocked clients, which are denied without asking a limit, and not in the share. */
+  readonly blockedPerSecond: number
   readonly deniedShare: number
   readonly store: string
   readonly storeState: BreakerState

@@ -4,6 +4,7 @@ import type { FindingFigures } from '../figures/finding-figures.js'
 import type { LimitRow } from '../figures/report.js'
 import type { Finding, ShownClient } from '../figures/shown.js'
 import { fewNetworks, placesText } from './few-networks.js'
+import { sinceOf } from './since-of.js'
 import {
   clientText,
   counted,
@@ -26,7 +27,7 @@ const NEARLY_ALL = 0.8
 
 /** Identities that many addresses stand behind, such as accounts whose passwords are guessed. */
 export function accountsAttacked(figures: FindingFigures): Finding | undefined {
-  const { denied, deniedSinceMs = figures.nowMs, mode } = figures
+  const { denied, mode } = figures
   const attacked = figures.clients.filter((client) => isAttacked(client, figures))
   const deniedThere = sumOf(attacked)
   const count = countOf(attacked, figures)
@@ -35,13 +36,14 @@ export function accountsAttacked(figures: FindingFigures): Finding | undefined {
   const routes = routesOf(attacked)
   const few = fewNetworks(networksOf(attacked), deniedThere)
   const whom = count > FEW_CLIENTS ? counted(count, 'account') : listText(attacked.map(clientText), 'account')
-  const since = `${count === 1 ? 'has' : 'have'} been under attack since ${timeMark(deniedSinceMs)}`
+  const sinceMs = sinceOf(figures, attacked)
+  const since = `${count === 1 ? 'has' : 'have'} been under attack since ${timeMark(sinceMs)}`
   const from = `from ${placesText(addressesOf(attacked, figures), figures.networkCount, few)}`
   return {
     kind: 'account-attacked',
     level: mode === 'report' ? 'warning' : 'critical',
     sentence: `${whom} ${since}: ${rateOf(attacked, count, figures)} ${from}${routeText(routes)}`,
-    sinceMs: deniedSinceMs,
+    sinceMs,
     identities: attacked.map(({ identity }) => identity),
     networks: few.map(({ network }) => network),
     routes: routes.map(({ route }) => route),

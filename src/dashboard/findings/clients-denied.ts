@@ -2,6 +2,7 @@ import type { FindingFigures } from '../figures/finding-figures.js'
 import type { Finding, ShownClient } from '../figures/shown.js'
 import { denialText } from './denial-text.js'
 import { placesText } from './few-networks.js'
+import { sinceOf } from './since-of.js'
 import { clientText, counted, FEW_CLIENTS, limitText, listText } from './words.js'
 
 /** The share of all denials that the named clients must have. */
@@ -16,10 +17,12 @@ export function fewDenied(figures: FindingFigures): Finding | undefined {
   const deniedThere = few.reduce((sum, client) => sum + client.denied, 0)
   const isAll = deniedClients <= FEW_CLIENTS
   if (few.length === 0 || (!isAll && deniedThere < MOST * denied)) return undefined
-  const main = isAll ? few : few.filter((client) => client.denied >= (denied * (1 - MOST)) / FEW_CLIENTS)
+  const most = isAll ? deniedThere : denied
+  const main = few.filter((client) => client.denied >= (most * (1 - MOST)) / FEW_CLIENTS)
   const verb = main.length === 1 ? 'has been at its limit' : 'have been at their limit'
   const whom = listText(main.map(clientText), 'client')
-  return findingOn(figures, 'few-denied', main, `${whom} ${verb}${limitOf(figures, main)}${originOf(main)}`)
+  const subject = `${whom} ${verb}${limitOf(figures, main)}${originOf(main)}`
+  return findingOn(figures, 'few-denied', main, subject, sinceOf(figures, main))
 }
 
 /** Many clients that have nothing in common, except perhaps the routes that they use. */
@@ -51,13 +54,13 @@ function findingOn(
   kind: 'few-denied' | 'many-denied',
   clients: readonly ShownClient[],
   subject: string,
+  sinceMs = figures.deniedSinceMs ?? figures.nowMs,
 ): Finding {
-  const { deniedSinceMs = figures.nowMs } = figures
   return {
     kind,
     level: 'warning',
-    sentence: `${subject} ${denialText(figures)}`,
-    sinceMs: deniedSinceMs,
+    sentence: `${subject} ${denialText(figures, sinceMs)}`,
+    sinceMs,
     identities: clients.map(({ identity }) => identity),
     networks: [],
     routes: figures.routes.map(({ route }) => route),

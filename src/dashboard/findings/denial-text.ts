@@ -2,13 +2,18 @@ import type { FindingFigures, LimitsChange } from '../figures/finding-figures.js
 import { denialNoun, percentText, rateText, routeText, timeMark } from './words.js'
 
 /** Returns since when clients are denied, how often, where, and after which change of the limits. */
-export function denialText(figures: FindingFigures): string {
-  const { allowedPerSecond, deniedPerSecond, deniedSinceMs = figures.nowMs, mode, routes, change } = figures
+export function denialText(figures: FindingFigures, sinceMs: number): string {
+  const { allowedPerSecond, deniedPerSecond, mode, routes, change } = figures
   const rate = rateText(deniedPerSecond, denialNoun(mode))
   const share = percentText(deniedPerSecond / (allowedPerSecond + deniedPerSecond))
-  const often = deniedPerSecond === 0 ? '' : `: ${rate}, ${share} of all requests` // not yet in the rates
+  const often = deniedPerSecond === 0 ? '' : `: ${rate}, ${share} of all requests${besidesText(figures)}` // not yet in the rates
   const after = change === undefined ? '' : `; ${changeText(change)}`
-  return `since ${timeMark(deniedSinceMs)}${often}${routeText(routes)}${after}`
+  return `since ${timeMark(sinceMs)}${often}${routeText(routes)}${after}`
+}
+
+/** Returns which requests a share does not include. */
+export function besidesText({ blockedPerSecond }: FindingFigures): string {
+  return blockedPerSecond === 0 ? '' : ` besides ${rateText(blockedPerSecond, 'blocked one')}`
 }
 
 /** Returns who changed the limits, and how. */

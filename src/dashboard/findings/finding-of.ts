@@ -2,6 +2,7 @@ import type { FindingFigures } from '../figures/finding-figures.js'
 import type { Finding } from '../figures/shown.js'
 import { accountsAttacked } from './accounts-attacked.js'
 import { fewDenied, manyDenied } from './clients-denied.js'
+import { besidesText } from './denial-text.js'
 import { networksDenied } from './networks-denied.js'
 import { storeOutage } from './store-outage.js'
 import { counted, NO_TARGETS, percentText, rateText, timeMark } from './words.js'
@@ -11,12 +12,13 @@ export type FindingRule = (figures: FindingFigures) => Finding | undefined
 
 /** From the most specific to the least: the first that applies says most of what an operator can do. */
 const RULES: readonly FindingRule[] = [storeOutage, accountsAttacked, networksDenied, fewDenied, manyDenied]
-/** If a change of limits explains denials, a customer with many addresses does not attack. */
-const RULES_AFTER_CHANGE: readonly FindingRule[] = [storeOutage, fewDenied, manyDenied]
 /** Denials that begin within this time after a change of limits are its effect. */
 const EFFECT_MS = 120_000
 /** Clocks of processes may differ by this much. */
 const CLOCKS_MS = 5000
+
+/** Denials are counted for this long. */
+const COUNTED_MS = 900_000
 
 /** Fewer denials than this, and at most this share of requests, are what a limit is for. */
 const FEW = 5
@@ -35,16 +37,17 @@ export function findingOf(figures: FindingFigures): Finding {
 
 function firstFinding(figures: FindingFigures): Finding {
   if (figures.outage === undefined && isUsual(figures)) return calm(figures)
-  for (const rule of isEffectOfChange(figures) ? RULES_AFTER_CHANGE : RULES) {
+  for (const rule of RULES) {
     const finding = rule(figures)
-    if (finding !== undefined) return finding
+    if (finding !== undefined && !isExplained(finding, figures)) return finding
   }
   return calm(figures)
 }
 
-function isEffectOfChange({ change, deniedSinceMs = 0 }: FindingFigures): boolean {
-  if (change === undefined) return false
-  const afterMs = deniedSinceMs - change.atMs
+/** If denials began with a change of limits, a customer with many addresses does not attack. */
+function isExplained({ kind, sinceMs = 0 }: Finding, { change }: FindingFigures): boolean {
+  if (change === undefined || (kind !== 'account-attacked' && kind !== 'network-denied')) return false
+  const afterMs = sinceMs - change.atMs
   return afterMs > -CLOCKS_MS && afterMs < EFFECT_MS
 }
 
@@ -60,15 +63,19 @@ function calm(figures: FindingFigures): Finding {
 }
 
 function calmSentence(figures: FindingFigures): string {
-  const { mode, denied, deniedClients, deniedSinceMs, allowedPerSecond, deniedPerSecond } = figures
+  const { mode, denied, deniedClients, runSinceMs, allowedPerSecond, deniedPerSecond, blockedPerSecond } =
+    figures
   const perSecond = allowedPerSecond + deniedPerSecond
-  if (deniedSinceMs === undefined) {
+  if (runSinceMs === undefined) {
+    if (blockedPerSecond > 0)
+      return `Only blocked requests are denied: ${rateText(blockedPerSecond, 'denial')}`
     if (perSecond === 0) return 'No requests in the last minute'
-    if (deniedPerSecond > 0) return `Only blocked requests are denied: ${rateText(deniedPerSecond, 'denial')}`
     return `No client is ${mode === 'report' ? 'over its limit' : 'denied'}: ${rateText(perSecond, 'request')}`
   }
   const verb = mode === 'report' ? 'would have been denied' : 'denied'
   const share = percentText(deniedPerSecond / Math.max(perSecond, Number.MIN_VALUE))
   const whom = counted(deniedClients, 'client')
-  return `${counted(denied, 'request')} from ${whom} ${verb} since ${timeMark(deniedSinceMs)}: ${share} of all requests`
+  const isWhole = figures.nowMs - runSinceMs < COUNTED_MS
+  const when = isWhole ? `since ${timeMark(runSinceMs)}` : 'in the last 15 minutes'
+  return `${counted(denied, 'request')} from ${whom} ${verb} ${when}: ${share} of all requests${besidesText(figures)}`
 }

@@ -16,7 +16,7 @@ export function networksDenied(figures: FindingFigures): Finding | undefined {
   return {
     kind: 'network-denied',
     level: mode === 'report' ? 'warning' : 'critical',
-    sentence: `${placesText(addresses, few.length, few)} ${verb} ${denialText(figures)}`,
+    sentence: `${placesText(addresses, few.length, few)} ${verb} ${denialText(figures, deniedSinceMs)}`,
     sinceMs: deniedSinceMs,
     identities: figures.clients.map(({ identity }) => identity),
     networks: few.map(({ network }) => network),

@@ -46,6 +46,7 @@ export function overviewRow(name, context) {
     mode.hidden = row.mode !== 'report'
     allowed.show(rate(row.allowedPerSecond))
     denied.show(rate(row.deniedPerSecond))
+    setAttribute(denied.cell, 'title', blockedText(row))
     share.show(percent(row.deniedShare))
   }
 
@@ -67,6 +68,11 @@ export function overviewRow(name, context) {
   }
 
   return { element, show }
+}
+
+/** Returns how many requests are denied without asking a limit, which are not counted in the row. */
+function blockedText({ blockedPerSecond }) {
+  return blockedPerSecond > 0 ? `and ${rate(blockedPerSecond)} blocked requests a second` : undefined
 }
 
 function numberCell(unit) {

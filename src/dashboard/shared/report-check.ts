@@ -55,6 +55,8 @@ const isCandidateLimit = object({
   mostDenied: listOf(object({ identity: isText, denied: isCount })),
 })
 
+const isRun = object({ sinceMs: isCount, lastMs: isCount, risenMs: isCount, perMinute: isCount })
+
 const hasNowFields = object({
   name: isText,
   mode: isMode,
@@ -77,7 +79,8 @@ const hasNowFields = object({
       peak: isCount,
     }),
   ),
-  run: optional(object({ sinceMs: isCount, lastMs: isCount, blockedMs: optional(isCount) })),
+  run: optional(isRun),
+  blocked: optional(isRun),
   store: object({
     name: isText,
     state: (value) => BREAKER_STATES.some((state) => state === value),

@@ -4,13 +4,14 @@ import { SLOT_MS } from '../figures/traffic.js'
 /** Returns a report of a process whose clock is ahead by `aheadMs`, as if it were right. */
 export function shiftedReport(report: LimiterReport, aheadMs: number): LimiterReport {
   if (aheadMs === 0) return report
-  const { run, traffic, store } = report
+  const { run, blocked, traffic, store } = report
   const shift = (atMs: number) => Math.max(0, atMs - aheadMs)
   return {
     ...report,
     sinceMs: shift(report.sinceMs),
     traffic: { ...traffic, lastSlot: traffic.lastSlot - Math.round(aheadMs / SLOT_MS) },
     ...(run && { run: shiftedRun(run, shift) }),
+    ...(blocked && { blocked: shiftedRun(blocked, shift) }),
     denied: report.denied.map((client) => ({
       ...client,
       firstMs: shift(client.firstMs),
@@ -39,7 +40,6 @@ export function pastReport(report: LimiterReport): LimiterReport {
   }
 }
 
-function shiftedRun({ sinceMs, lastMs, blockedMs }: DenialRun, shift: (atMs: number) => number): DenialRun {
-  const times = { sinceMs: shift(sinceMs), lastMs: shift(lastMs) }
-  return blockedMs === undefined ? times : { ...times, blockedMs: shift(blockedMs) }
+function shiftedRun(run: DenialRun, shift: (atMs: number) => number): DenialRun {
+  return { ...run, sinceMs: shift(run.sinceMs), lastMs: shift(run.lastMs), risenMs: shift(run.risenMs) }
 }

@@ -248,7 +248,7 @@ test('denials have their routes, their networks and their run, and clients what 
   const report = watch?.report()
   expect(report).toMatchObject({
     sinceMs: START_MS,
-    run: { sinceMs: START_MS, lastMs: START_MS },
+    run: { sinceMs: START_MS, lastMs: START_MS, risenMs: START_MS, perMinute: 3 },
     denials: {
       denied: 3,
       routes: [['POST /search', 3]],
@@ -282,8 +282,9 @@ test('a blocked address counts as denied, and not as denied by a limit', async (
     block: ['203.0.113.7'],
   } as object)
   await limiter.charge({ method: 'GET', url: '/', headers: {}, socket: { remoteAddress: '203.0.113.7' } })
-  const { denials, denied, traffic } = watch.report()
-  expect([denials.denied, denied, sum(allSlots(traffic).denied)]).toEqual([0, [], 1])
+  const { run, blocked, denials, denied, traffic } = watch.report()
+  expect([run, denials.denied, denied, sum(allSlots(traffic).denied)]).toEqual([undefined, 0, [], 1])
+  expect(blocked).toMatchObject({ perMinute: 1 })
 })
 
 test('counts whom a candidate would have denied, client by client, apart from the limit in force', async () => {

@@ -107,10 +107,13 @@ test('denials of a client are added up for each limit, with what is known of it,
 
 test('a run of denials is that of all processes together, and counting began with the first', () => {
   const merged = mergeReports([
-    reportOf({ sinceMs: 500, run: { sinceMs: 700, lastMs: 900 } }),
-    reportOf({ sinceMs: 400, run: { sinceMs: 600, lastMs: 800 } }),
+    reportOf({ sinceMs: 500, run: { sinceMs: 700, lastMs: 900, risenMs: 800, perMinute: 2 } }),
+    reportOf({ sinceMs: 400, run: { sinceMs: 600, lastMs: 800, risenMs: 600, perMinute: 3 } }),
   ])
-  expect([merged.sinceMs, merged.run]).toEqual([400, { sinceMs: 600, lastMs: 900 }])
+  expect([merged.sinceMs, merged.run]).toEqual([
+    400,
+    { sinceMs: 600, lastMs: 900, risenMs: 600, perMinute: 5 },
+  ])
   expect(mergeReports([reportOf(), reportOf()])).not.toHaveProperty('run')
 })
 

@@ -12,7 +12,7 @@ function row(
   kind: OverviewRow['finding']['kind'],
 ): OverviewRow {
   const finding = { kind, level, sentence: `about ${name}`, identities: [], networks: [], routes: [] }
-  const rates = { allowedPerSecond: 1, deniedPerSecond: 1, deniedShare: 0.5 }
+  const rates = { allowedPerSecond: 1, deniedPerSecond: 1, blockedPerSecond: 0, deniedShare: 0.5 }
   return { name, mode: 'enforce', finding, ...rates, ...STORE }
 }
 

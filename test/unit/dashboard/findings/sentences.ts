@@ -3,6 +3,7 @@ import type { ShownOutage, ShownProcess } from '../../../../src/dashboard/figure
 import { client, figures, limit, NOW_MS, SINCE, SINCE_MS } from './figures.js'
 
 const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 const CHANGED_MS = SINCE_MS - 10 * MINUTE_MS
 
 /** As many clients as addresses, each in its own network. */
@@ -55,7 +56,7 @@ export const SENTENCES: readonly Row[] = [
   ],
   [
     'denials of blocked clients alone',
-    figures([], { deniedPerSecond: 8 }),
+    figures([], { blockedPerSecond: 8 }),
     'calm',
     'Only blocked requests are denied: 8.0 denials a second',
   ],
@@ -70,6 +71,16 @@ export const SENTENCES: readonly Row[] = [
     figures([client('a', { denied: 1 })], { mode: 'report', deniedPerSecond: 1 / 60 }),
     'calm',
     `1 request from 1 client would have been denied since ${SINCE}: less than 1% of all requests`,
+  ],
+  [
+    'denials that have not paused for an hour, of which the last 15 minutes are counted',
+    figures([client('a', { denied: 4 })], {
+      allowedPerSecond: 0.1,
+      deniedPerSecond: 0.07,
+      runSinceMs: NOW_MS - 60 * MINUTE_MS,
+    }),
+    'calm',
+    '4 requests from 1 client denied in the last 15 minutes: 41% of all requests',
   ],
   [
     'many denials among very many requests',
@@ -226,6 +237,30 @@ export const SENTENCES: readonly Row[] = [
     }),
     'warning few-denied',
     `user:acme has been at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38% of all requests, most on POST /search`,
+  ],
+  [
+    'a customer that is at its limit since later than a bot that is denied now and then',
+    figures(
+      [client('acme', { denied: 1080 }), client('bot', { denied: 9, firstDeniedMs: SINCE_MS - 3 * HOUR_MS })],
+      { runSinceMs: SINCE_MS - 3 * HOUR_MS },
+    ),
+    'warning few-denied',
+    `acme has been at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38% of all requests, all on GET /`,
+  ],
+  [
+    'a customer at its limit beside blocked requests',
+    figures([client('acme', { denied: 36 })], { allowedPerSecond: 0.8, blockedPerSecond: 100 }),
+    'warning few-denied',
+    `acme has been at its limit of 100 per 1m since ${SINCE}: 0.2 denials a second, 20% of all requests besides 100 blocked ones a second, all on GET /`,
+  ],
+  [
+    'an account whose attack began later than what most denials are',
+    figures([
+      client('acme', { denied: 9000, firstDeniedMs: SINCE_MS }),
+      { ...ada, firstDeniedMs: SINCE_MS + MINUTE_MS },
+    ]),
+    'critical account-attacked',
+    `user:ada has been under attack since {${SINCE_MS + MINUTE_MS}}: 9.8 denials a second from 212 addresses in 2 networks, all on POST /login`,
   ],
   [
     'a client that is denied now and then',

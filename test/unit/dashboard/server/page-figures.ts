@@ -62,6 +62,7 @@ export function row(name: string, allowedPerSecond = 0): OverviewRow {
     finding,
     allowedPerSecond,
     deniedPerSecond: 0,
+    blockedPerSecond: 0,
     deniedShare: 0,
     store: 'memory',
     storeState: 'closed',

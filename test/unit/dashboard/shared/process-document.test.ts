@@ -48,7 +48,8 @@ const report = reportOf({
   traffic: trafficOf(179_000_000, [1, 0, 3], [0, 2, 0]),
   limits: [limit],
   near: [near],
-  run: { sinceMs: 1, lastMs: 2 },
+  run: { sinceMs: 1, lastMs: 2, risenMs: 1, perMinute: 3 },
+  blocked: { sinceMs: 1, lastMs: 4, risenMs: 2, perMinute: 5 },
   denials: {
     denied: 3,
     clients: addresses,
@@ -82,7 +83,7 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 test('a document is read as it was written', () => {
   expect(plain(parseProcess(written))).toEqual({ header, hasFigures: true, limiters: [plain(report)] })
   expect(distinctIn(parseProcess(written)?.limiters?.[0]?.denied[0]?.addresses ?? addresses)).toBe(40)
-  const { candidate: _, candidateClients: __, run: ___, ...without } = report
+  const { candidate: _, candidateClients: __, run: ___, blocked: ____, ...without } = report
   expect(plain(parseProcess(textOf([without])))).toEqual({
     header,
     hasFigures: true,
