@@ -18,8 +18,12 @@ import {
 
 /** This many addresses behind one identity are not one person with several devices. */
 const MANY_ADDRESSES = 10
-/** Guessing asks for many times the limit. A customer whose plan is too small does not. */
-const TIMES_LIMIT = 3
+/** Guessing is denied many times the limit. A customer whose plan is too small is not. */
+const TIMES_LIMIT = 2
+/** Within this time, if the window is longer: whoever has used up a long window is denied whatever it asks for. */
+const LONGEST_MS = 300_000
+/** These bound what an account does, and not how often somebody may guess: each retry over them is a denial. */
+const PLAN_KINDS: ReadonlySet<string> = new Set(['quota', 'concurrency'])
 /** With a smaller share of all denials, what others do matters more. */
 const SMALL_SHARE = 0.1
 /** If this share of the listed clients is attacked, so are those that are not listed. */
@@ -54,11 +58,13 @@ export function accountsAttacked(figures: FindingFigures): Finding | undefined {
 function isAttacked(client: ShownClient, { limits }: FindingFigures): boolean {
   if (client.addresses < MANY_ADDRESSES || isNetwork(client.identity)) return false
   const own = limits.filter(({ name, isLocal }) => name === client.limitName && !isLocal)
-  return client.deniedPerSecond >= (TIMES_LIMIT - 1) * Math.max(0, ...own.map(allowedPerSecond))
+  return own.every((limit) => isFarOver(client, limit))
 }
 
-function allowedPerSecond({ limit, windowMs }: LimitRow): number {
-  return windowMs === null ? 0 : (1000 * limit) / windowMs
+function isFarOver({ deniedPerSecond }: ShownClient, { kind, limit, windowMs }: LimitRow): boolean {
+  if (PLAN_KINDS.has(kind.replace(/^ban-/, ''))) return false
+  const comparedMs = Math.min(windowMs ?? LONGEST_MS, LONGEST_MS)
+  return (deniedPerSecond * comparedMs) / 1000 >= TIMES_LIMIT * limit
 }
 
 /** Returns how many accounts are attacked, listed or not. */

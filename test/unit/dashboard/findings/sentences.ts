@@ -139,6 +139,22 @@ export const SENTENCES: readonly Row[] = [
     `user:ada has been under attack since ${SINCE}: 9.8 denials a second from 212 addresses in 198.51.100.0/24, all on POST /login`,
   ],
   [
+    'a botnet that guesses slowly at a login with 10 attempts an hour',
+    figures([{ ...ada, denied: 18, deniedPerSecond: 0.1, networks: [], routes: login(18) }], {
+      limits: [limit({ limit: 10, windowMs: HOUR_MS })],
+      allowedPerSecond: 1,
+      networkCount: 212,
+    }),
+    'critical account-attacked',
+    `user:ada has been under attack since ${SINCE}: 0.1 denials a second from 212 addresses in 212 networks, all on POST /login`,
+  ],
+  [
+    'a botnet that guesses where failures in a row are counted, which have no window',
+    figures([ada], { limits: [limit({ kind: 'consecutive', limit: 5, windowMs: null })], networkCount: 212 }),
+    'critical account-attacked',
+    `user:ada has been under attack since ${SINCE}: 9.8 denials a second from 212 addresses in 212 networks, all on POST /login`,
+  ],
+  [
     'an account that the application names',
     figures([client('#3fa9', { label: 'Ada', denied: 1764, addresses: 212, routes: [] })]),
     'critical account-attacked',
@@ -279,6 +295,38 @@ export const SENTENCES: readonly Row[] = [
     figures([client('acme', { denied: 540, addresses: 12 })]),
     'warning few-denied',
     `acme has been at its limit of 100 per 1m, from 12 addresses, since ${SINCE}: 3.0 denials a second, 23% of all requests, all on GET /`,
+  ],
+  [
+    'a customer behind many servers that has used up its quota of the day, and retries',
+    figures([client('acme', { denied: 180, addresses: 12 })], {
+      limits: [limit({ kind: 'quota', limit: 10_000, windowMs: 24 * HOUR_MS })],
+    }),
+    'warning few-denied',
+    `acme has been at its limit of 10,000 per 1d, from 12 addresses, since ${SINCE}: 1.0 denials a second, 9% of all requests, all on GET /`,
+  ],
+  [
+    'a customer behind many servers that has used up a small quota, and retries often',
+    figures([client('acme', { denied: 3600, addresses: 12 })], {
+      limits: [limit({ kind: 'quota', limit: 100, windowMs: 24 * HOUR_MS })],
+    }),
+    'warning few-denied',
+    `acme has been at its limit of 100 per 1d, from 12 addresses, since ${SINCE}: 20 denials a second, 67% of all requests, all on GET /`,
+  ],
+  [
+    'a customer behind many servers that has used up a window of a day, and retries',
+    figures([client('acme', { denied: 900, addresses: 12 })], {
+      limits: [limit({ kind: 'fixed-window', limit: 10_000, windowMs: 24 * HOUR_MS })],
+    }),
+    'warning few-denied',
+    `acme has been at its limit of 10,000 per 1d, from 12 addresses, since ${SINCE}: 5.0 denials a second, 33% of all requests, all on GET /`,
+  ],
+  [
+    'a busy customer with many requests at once',
+    figures([client('acme', { denied: 90, addresses: 12 })], {
+      limits: [limit({ kind: 'concurrency', limit: 8, windowMs: null })],
+    }),
+    'warning few-denied',
+    `acme has been at its limit of 8, from 12 addresses, since ${SINCE}: 0.5 denials a second, 5% of all requests, all on GET /`,
   ],
   [
     'a home with IPv6 whose addresses rotate',
