@@ -10,9 +10,10 @@ import type { Policy } from '../../policies/policy.js'
 import { withoutCandidates } from '../../tuning/demand-in-force.js'
 import { type LimitPreview, previewOf } from '../../tuning/preview/preview.js'
 import { NO_COUNTS } from '../../tuning/preview/preview-counts.js'
+import { type PreviewModes, previewModes } from '../../tuning/preview/preview-modes.js'
 import { previewRules } from '../../tuning/preview/preview-rules.js'
 import { groupBy } from '../../util/group-by.js'
-import { documentsOf } from '../tune/live-demand.js'
+import { documentsOf, readReportedMode } from '../tune/live-demand.js'
 import type { SettingsRequest } from './arguments.js'
 import type { OpenStore } from './open-store.js'
 
@@ -33,11 +34,16 @@ export async function previewChange(
   after: SettingsDocument,
 ): Promise<ChangePreview> {
   const counted = sharedDocument(documentsOf(opened), demandKey(prefix, limiter), DEMAND_CODEC)
-  const [found, entries] = await Promise.all([counted.read(), publishedEntries(opened, prefix, limiter)])
+  const [found, entries, inForce] = await Promise.all([
+    counted.read(),
+    publishedEntries(opened, prefix, limiter),
+    before.mode ?? readReportedMode(opened, prefix, limiter),
+  ])
+  const modes = previewModes(before, after, inForce ?? 'enforce')
   const demands = found === undefined ? [] : withoutCandidates(demandsOf(found))
   const known = { name: limiter, entries, embeddings: [], secret: undefined }
-  const preview = async (document: GivenDocument, limits: LimitsByName) => {
-    const previews = previewOf(await previewRules(known, document), demands)
+  const preview = async (document: GivenDocument, limits: LimitsByName, modes?: PreviewModes) => {
+    const previews = previewOf(await previewRules(known, document), demands, modes)
     return previews.map((each) =>
       leavesToCode(each.limitName, before.limits, limits) ? unknownPreview(each) : each,
     )
@@ -45,7 +51,7 @@ export async function previewChange(
   const { limits, candidate } = after
   const tried = candidate && { ...limits, ...candidate.limits }
   return {
-    limits: await preview(after, limits),
+    limits: await preview(after, limits, modes),
     ...(tried && { candidate: await preview({ ...after, limits: tried }, tried) }),
   }
 }

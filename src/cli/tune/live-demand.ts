@@ -3,6 +3,7 @@ import { demandKey } from '../../dashboard/shared/demand/demand-document.js'
 import { demandsOf } from '../../dashboard/shared/demand/read-demands.js'
 import { processesKey, processSlots } from '../../dashboard/shared/process-slots.js'
 import { sharedDocument } from '../../dashboard/shared/shared-document.js'
+import type { Mode } from '../../limiter/access-rules.js'
 import { limitsKey } from '../../pipe/limits-document.js'
 import { publishedPolicy, readPublishedLimits, readScope } from '../../pipe/published-limits.js'
 import { baseOf } from '../../policies/spec.js'
@@ -35,6 +36,20 @@ export async function readLimiterNames(opened: OpenStore, prefix: string): Promi
   const slots = await processSlots(documentsOf(opened), processesKey(prefix), () => true).read()
   const names = slots.flatMap((slot) => slot?.document?.limiters?.map(({ name }) => name) ?? [])
   return [...new Set(names)].sort()
+}
+
+/** Reads the mode of a limiter, as the process says that reported last; `undefined` if none has in a quarter of an hour. */
+export async function readReportedMode(
+  opened: OpenStore,
+  prefix: string,
+  limiter: string,
+): Promise<Mode | undefined> {
+  const slots = await processSlots(documentsOf(opened), processesKey(prefix), () => true).read()
+  const documents = slots.flatMap((slot) => slot?.document ?? [])
+  const reported = documents
+    .toSorted((a, b) => b.header.atMs - a.header.atMs)
+    .flatMap(({ limiters = [] }) => limiters.filter(({ name }) => name === limiter))
+  return reported[0]?.mode
 }
 
 /** Reads the limits that a limiter applies to clients without an override. */

@@ -80,8 +80,12 @@ export async function saveParts(
   await settings.change(name, (document) => withParts(document, parts), { ...author, basedOn: base })
 }
 
-/** Returns the document that an edit would make, without changing anything. */
-export async function editedDocument(watched: Watched, parts: EditedParts): Promise<GivenDocument> {
+/** Returns the document, and the one that an edit would make, without changing anything. */
+export async function editedDocument(
+  watched: Watched,
+  parts: EditedParts,
+): Promise<{ readonly before: SettingsDocument; readonly after: GivenDocument }> {
   const { name, settings } = requireSettings(watched)
-  return withParts(await settings.read(name), parts)
+  const before = await settings.read(name)
+  return { before, after: withParts(before, parts) }
 }

@@ -1,6 +1,7 @@
 import type { GivenDocument } from '../../limiter/settings-document.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { type LimitPreview, previewOf } from '../../tuning/preview/preview.js'
+import { type PreviewModes, previewModes } from '../../tuning/preview/preview-modes.js'
 import { previewRules } from '../../tuning/preview/preview-rules.js'
 import type { Watched } from '../figures/limiter-watch.js'
 import type { EditedParts } from './edit.js'
@@ -25,8 +26,9 @@ export async function previewEdit(
   parts: EditedParts,
   demands: readonly LimitDemand[],
 ): Promise<Preview> {
-  const document = await editedDocument(watched, parts)
-  const limits = await previewDocument(watched, document, demands)
+  const { before, after: document } = await editedDocument(watched, parts)
+  const modes = previewModes(before, document, watched.limiter.mode)
+  const limits = await previewDocument(watched, document, demands, modes)
   const { candidate } = document
   if (candidate === undefined) return { limits }
   const promoted = { ...document, limits: { ...document.limits, ...candidate.limits } }
@@ -43,15 +45,17 @@ export async function previewOverride(
   const { name, settings } = requireSettings(watched)
   const [targets, document] = await Promise.all([resolveTargets(watched, given), settings.read(name)])
   const overridden = withOverrides(document, targets, effect, Date.now() + OVERRIDE_MS)
-  return { limits: await previewDocument(watched, overridden, demands) }
+  const modes = previewModes(document, document, watched.limiter.mode)
+  return { limits: await previewDocument(watched, overridden, demands, modes) }
 }
 
 async function previewDocument(
   { name, limiter, inspection }: Watched,
   document: GivenDocument,
   demands: readonly LimitDemand[],
+  modes?: PreviewModes,
 ): Promise<readonly LimitPreview[]> {
   const { entries, embeddings, secret } = inspection
   const rules = await previewRules({ name: limiter.name ?? name, entries, embeddings, secret }, document)
-  return previewOf(rules, demands)
+  return previewOf(rules, demands, modes)
 }

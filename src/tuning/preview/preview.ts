@@ -3,6 +3,7 @@ import type { LimitDemand } from '../client-demand.js'
 import { judgeOf } from '../would-deny.js'
 import { judgedClients } from './judged-clients.js'
 import { countsOf, NO_COUNTS, type PreviewCounts } from './preview-counts.js'
+import { ENFORCING, modeNotes, type PreviewModes, underModes } from './preview-modes.js'
 import type { PreviewRules } from './preview-rules.js'
 
 /** What new rules of a limit would have done to clients. Clients that a sample stands for are counted. */
@@ -22,7 +23,11 @@ export interface LimitPreview extends PreviewCounts {
  * Returns what rules would have done to the clients of each limit in the last 12 to 24 hours, from what each asked
  * for at most.
  */
-export function previewOf(rules: PreviewRules, demands: readonly LimitDemand[]): readonly LimitPreview[] {
+export function previewOf(
+  rules: PreviewRules,
+  demands: readonly LimitDemand[],
+  modes = ENFORCING,
+): readonly LimitPreview[] {
   return rules.limits.map(({ name, policy, isChanged }, i) => {
     const found = demands.filter(({ limitName }) => limitName === name).sort((a, b) => b.toMs - a.toMs)
     return previewLimit(
@@ -31,6 +36,7 @@ export function previewOf(rules: PreviewRules, demands: readonly LimitDemand[]):
       i,
       isChanged && typeof policy === 'function' ? OF_FUNCTION : undefined,
       found,
+      modes,
     )
   })
 }
@@ -47,6 +53,7 @@ function previewLimit(
   index: number,
   unknown: string | undefined,
   found: readonly LimitDemand[],
+  modes: PreviewModes,
 ): LimitPreview {
   const [newest] = found
   const policy = rules.limits[index]?.policy
@@ -61,8 +68,8 @@ function previewLimit(
   const problem = unknown ?? problemOf(newest, policy)
   if (problem !== undefined) return { ...about, ...NO_COUNTS, problem }
   const { clients, notes } = judgedClients(found, rules, index)
-  const all = [...rules.notes, ...notes]
-  return { ...about, ...countsOf(clients), ...(all.length > 0 && { notes: all }) }
+  const all = [...modeNotes(modes), ...rules.notes, ...notes]
+  return { ...about, ...countsOf(underModes(clients, modes)), ...(all.length > 0 && { notes: all }) }
 }
 
 /** Returns why it is not known what the policy for most clients would have done. */

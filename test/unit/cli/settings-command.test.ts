@@ -8,9 +8,12 @@ import { SETTINGS_HELP } from '../../../src/cli/settings/help.js'
 import { withDemands } from '../../../src/dashboard/shared/demand/add-demands.js'
 import { DEMAND_CODEC } from '../../../src/dashboard/shared/demand/demand-codec.js'
 import { demandKey } from '../../../src/dashboard/shared/demand/demand-document.js'
+import { ProcessWriter } from '../../../src/dashboard/shared/process-document.js'
+import { processesKey } from '../../../src/dashboard/shared/process-slots.js'
 import { STEP_MS } from '../../../src/dashboard/shared/steps.js'
 import { valueHash } from '../../../src/keys/value-identity.js'
 import { DistinctCounter } from '../../../src/util/distinct-sample.js'
+import { reportOf } from '../dashboard/figures/reports.js'
 import { failureOf, mustRun, run } from './run-command.js'
 
 jest.mock('../../../src/cli/keys/connection.js')
@@ -526,6 +529,47 @@ describe('the preview of --dry-run', () => {
       [problem],
       [problem],
     ])
+  })
+
+  test('says whom the mode enforce would have denied, and that report denies nobody', async () => {
+    const enforcing = await tryIt('set', 'api', 'mode=report')
+    await change('set', 'api', 'mode=report')
+    expect([
+      enforcing,
+      await tryIt('set', 'api', 'mode=enforce'),
+      await tryIt('set', 'api', 'limit=100'),
+    ]).toEqual([
+      [
+        '  mode  none -> report',
+        `preview of api: 402 clients ${span}`,
+        '  denied at least once: 1 client, and with the change 0',
+        `  no longer denied: 1 client: ${hash('scraper')} (900)`,
+      ],
+      [
+        '  mode  report -> enforce',
+        `preview of api: 402 clients ${span}`,
+        '  denied at least once: 0 clients, and with the change 1',
+        `  newly denied: 1 client: ${hash('scraper')} (900)`,
+      ],
+      [
+        `preview of api: 402 clients ${span}`,
+        '  denied at least once: 1 client, and with the change 2',
+        `  newly denied: 1 client: ${hash('busy')} (150)`,
+        '  In report mode, no request is denied: the counts are of clients over their limit.',
+      ],
+    ])
+  })
+
+  test('knows the mode in the code from what processes report', async () => {
+    const header = {
+      ...{ id: 'a', host: 'web-1', pid: 1, version: '1.0.0', startedAtMs: 0 },
+      ...{ dashboard: 1, atMs: Date.now(), everyMs: 10_000 },
+    }
+    const text = new ProcessWriter().text(header, [reportOf({ mode: 'report' })])
+    await store.documents?.replace(`${processesKey('hg')}/0`, text, undefined)
+    expect(await tryIt('set', 'api', 'mode=enforce')).toContain(
+      '  denied at least once: 0 clients, and with the change 1',
+    )
   })
 
   test('is in the JSON, and a change that is made has none', async () => {

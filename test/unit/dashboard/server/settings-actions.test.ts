@@ -96,6 +96,20 @@ test('settings are read, previewed and saved, and a second operator sees the con
   expect(await send('settings', {})).toMatchObject({ document: { limits: { api: { limit: 9 } } } })
 })
 
+test('a change of the mode is previewed: enforcing denies those over the limit, and reporting nobody', async () => {
+  const given = watchedLimiter()
+  const send = actions(given)
+  const preview = (value: string) => send('preview', { parts: [{ path: 'mode', value }] })
+  const named = [{ identity: '203.0.113.1', peak: 9 }]
+  expect(await preview('report')).toMatchObject({
+    limits: [{ denied: 1, wouldDeny: 0, newlyDenied: [], noLongerDenied: named }],
+  })
+  given.limiter.mode = 'report'
+  expect(await preview('enforce')).toMatchObject({
+    limits: [{ denied: 0, wouldDeny: 1, newlyDenied: named, noLongerDenied: [] }],
+  })
+})
+
 test('an override is previewed by its targets, and changes nothing', async () => {
   const send = actions(watchedLimiter())
   const preview = async (body: object) => (await send('preview', body)).limits as readonly object[]

@@ -8,6 +8,7 @@ import {
   tokenBucket,
 } from 'headgate'
 import { valueHash } from '../../../../src/keys/value-identity.js'
+import type { Mode } from '../../../../src/limiter/access-rules.js'
 import type { GivenDocument } from '../../../../src/limiter/settings-document.js'
 import type { BaseSpec } from '../../../../src/policies/spec.js'
 import type { ClientDemand, LimitDemand } from '../../../../src/tuning/client-demand.js'
@@ -96,6 +97,31 @@ test.each<[string, GivenDocument, object]>([
   const found = await preview(document)
   expect(found).toMatchObject({ limitName: 'api', clients: 3400, fromMs: 1000, toMs: 9000, ...expected })
   expect([found?.problem, found?.notes, found?.isBound]).toEqual([undefined, undefined, undefined])
+})
+
+test('a change of the mode denies those over the limit, or nobody', async () => {
+  const entries = [{ owner: 'test', policy: window, key: [() => undefined], cost: undefined }]
+  const of = async (document: GivenDocument, before: Mode, after: Mode | undefined) => {
+    const rules = await previewRules({ name: 'api', entries, embeddings: [], secret: undefined }, document)
+    const [preview] = previewOf(rules, [usual], { before, after })
+    return preview && { ...preview, notes: preview.notes?.length ?? 0 }
+  }
+  const lower = { limits: { api: { limit: 5 } } }
+  expect([
+    await of({}, 'report', 'enforce'),
+    await of({}, 'enforce', 'report'),
+    await of(lower, 'report', 'enforce'),
+    await of(lower, 'report', 'report'),
+    await of(lower, 'enforce', undefined),
+    await of(lower, 'report', undefined),
+  ]).toMatchObject([
+    { ...counts(0, 1, 1, 0), newlyDenied: [{ identity: a, peak: 40 }], notes: 0 },
+    { ...counts(1, 0, 0, 1), noLongerDenied: [{ identity: a, peak: 40 }], notes: 0 },
+    { ...counts(0, 13, 13, 0), notes: 0 },
+    { ...counts(1, 13, 12, 0), notes: 1 },
+    { ...counts(1, 13, 12, 0), notes: 1 },
+    { ...counts(0, 13, 13, 0), notes: 1 },
+  ])
 })
 
 test('names who would have been denied newly, and no longer, the largest first', async () => {
