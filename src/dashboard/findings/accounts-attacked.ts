@@ -38,11 +38,12 @@ export function accountsAttacked(figures: FindingFigures): Finding | undefined {
   if (attacked.length === 0 || (deniedThere < SMALL_SHARE * denied && count === attacked.length))
     return undefined
   const routes = routesOf(attacked)
-  const few = fewNetworks(networksOf(attacked), deniedThere)
+  const addresses = addressesOf(attacked, figures)
+  const few = fewNetworks(networksOf(attacked), deniedThere, () => addresses)
   const whom = count > FEW_CLIENTS ? counted(count, 'account') : listText(attacked.map(clientText), 'account')
   const sinceMs = sinceOf(figures, attacked)
   const since = `${count === 1 ? 'has' : 'have'} been under attack since ${timeMark(sinceMs)}`
-  const from = `from ${placesText(addressesOf(attacked, figures), figures.networkCount, few)}`
+  const from = `from ${placesText(addresses, figures.networkCount, few)}`
   return {
     kind: 'account-attacked',
     level: mode === 'report' ? 'warning' : 'critical',

@@ -9,8 +9,8 @@ const MANY_ADDRESSES = 5
 /** Many addresses of one network, or of a few: a scraper, or an office behind several addresses. */
 export function networksDenied(figures: FindingFigures): Finding | undefined {
   const { denied, deniedClients, deniedSinceMs = figures.nowMs, mode, networks, routes } = figures
-  const few = fewNetworks(networks, denied)
-  const addresses = few.reduce((sum, network) => sum + network.addresses, 0)
+  const few = fewNetworks(networks, denied, addressesIn)
+  const addresses = addressesIn(few)
   if (few.length === 0 || addresses < MANY_ADDRESSES || deniedClients < MANY_ADDRESSES) return undefined
   const verb = mode === 'report' ? 'have been over their limit' : 'have been denied'
   return {
@@ -22,4 +22,8 @@ export function networksDenied(figures: FindingFigures): Finding | undefined {
     networks: few.map(({ network }) => network),
     routes: routes.map(({ route }) => route),
   }
+}
+
+function addressesIn(networks: FindingFigures['networks']): number {
+  return networks.reduce((sum, { addresses }) => sum + addresses, 0)
 }

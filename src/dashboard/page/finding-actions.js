@@ -2,7 +2,7 @@ import { counted } from './format.js'
 import { DAY_MS, HOUR_MS } from './ways.js'
 
 /** The most networks, accounts and clients that one button acts on: those that were denied most. */
-const MAX_NETWORKS = 3
+const MAX_NETWORKS = 10
 const MAX_ACCOUNTS = 3
 const MAX_CLIENTS = 50
 

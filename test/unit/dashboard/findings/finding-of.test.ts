@@ -30,13 +30,30 @@ test('a reason for the history has no label, which must not leave this process',
   expect(findingOf(figures([client('#3fa9', { denied: 540 })])).reason).toBeUndefined()
 })
 
-test('no network is offered to be blocked if a few do not hold most of an attack', () => {
-  const networks = ['203.0.113.0/24', '198.51.100.0/24', '192.0.2.0/24', '10.1.1.0/24', '10.1.2.0/24']
-  const of = (denied: number) => {
-    const shares = networks.map((network) => ({ network, denied }))
-    return findingOf(figures([client('user:ada', { denied: 900, addresses: 40, networks: shares })])).networks
+test('up to ten networks are offered to be blocked if they hold most of an attack, and none otherwise', () => {
+  const named = (count: number) => Array.from({ length: count }, (_, i) => `10.1.${i}.0/24`)
+  const of = (count: number, denied: number, addresses = 10) => {
+    const networks = named(count).map((network) => ({ network, denied, addresses }))
+    const clients = Array.from({ length: 50 }, (_, i) => client(`10.1.${i}.7`, { denied: 20 }))
+    return findingOf(figures(clients, { networks, denied: 1000 })).networks
   }
-  expect([of(900 / 5), of(4), of(300)]).toEqual([[], [], networks.slice(0, 3)])
+  expect([
+    of(4, 250), // a scraper over four networks
+    of(10, 90),
+    of(10, 79), // they do not hold most
+    of(11, 91), // they are not few
+    of(10, 100, 1), // clients that are in different networks by chance
+    of(3, 300, 2),
+  ]).toEqual([named(4), named(10), [], [], [], named(3)])
+})
+
+test('networks that are denied much less than those that hold most of an attack are not blocked with them', () => {
+  const shares = [500, 400, 300, 60, 50].map((denied, i) => ({ network: `10.1.${i}.0/24`, denied }))
+  const of = (networks: readonly { network: string; denied: number }[]) => {
+    const denied = networks.reduce((sum, each) => sum + each.denied, 0)
+    return findingOf(figures([client('user:ada', { denied, addresses: 40, networks })])).networks.length
+  }
+  expect([of(shares), of(shares.map((each) => ({ ...each, denied: 180 })))]).toEqual([3, 5])
 })
 
 test('figures that processes have only begun to report make no finding out of nothing', () => {

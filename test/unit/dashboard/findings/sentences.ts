@@ -227,6 +227,18 @@ export const SENTENCES: readonly Row[] = [
     `35 addresses in 203.0.113.0/24 and 198.51.100.0/24 have been denied since ${SINCE}: 20 denials a second, 67% of all requests, all on GET /`,
   ],
   [
+    'a scraper over five networks, among others',
+    figures(many(50, 80), {
+      networks: [3, 4, 5, 6, 7, 8].map((i) => ({
+        network: `203.0.${i}.0/24`,
+        denied: i === 8 ? 150 : 770,
+        addresses: i === 8 ? 2 : 10,
+      })),
+    }),
+    'critical network-denied',
+    `50 addresses in 203.0.3.0/24, 203.0.4.0/24 and 3 other networks have been denied since ${SINCE}: 22 denials a second, 69% of all requests, all on GET /`,
+  ],
+  [
     'a bot that rotates its addresses within a /48',
     figures(many(32, 90), { networks: [{ network: '2001:db8:7::/48', denied: 2880, addresses: 256 }] }),
     'critical network-denied',

@@ -30,7 +30,7 @@ test.each([
   [
     'an attack from many',
     row('account-attacked', { networks: networks(50) }),
-    ['Block 10.0.0.0/24 and 2 other networks for 1 hour'],
+    ['Block 10.0.0.0/24 and 9 other networks for 1 hour'],
   ],
   [
     'an attack on an account from everywhere',
@@ -70,8 +70,8 @@ test('a block of an attacked account is of its identity as stores keep it', () =
 })
 
 test('a block is of the networks that its button counts, and a raise of the clients', () => {
-  expect(actionsOf(row('network-denied', { networks: networks(9) })).overrides).toMatchObject([
-    { effect: 'block', durationMs: 3_600_000, targets: networks(3).map((network) => ({ network })) },
+  expect(actionsOf(row('network-denied', { networks: networks(12) })).overrides).toMatchObject([
+    { effect: 'block', durationMs: 3_600_000, targets: networks(10).map((network) => ({ network })) },
   ])
   const identities = Array.from({ length: 99 }, (_, i) => `client-${i}`)
   expect(actionsOf(row('few-denied', { identities })).overrides).toMatchObject([
