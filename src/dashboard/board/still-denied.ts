@@ -6,8 +6,10 @@ import { FORGOTTEN_MS } from '../figures/denied-pool.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { DenialFigures, DeniedRow, LimiterReport } from '../figures/report.js'
 
-/** Who is not denied for so long, while blocked requests come, has been blocked. Processes follow a block that late. */
+/** Processes follow a block within this time. */
 const FOLLOWED_MS = 3000
+/** Who is not denied for so many times its usual interval, while blocked requests come, has been blocked. */
+const TIMES_INTERVAL = 2
 
 /** What is denied by limits, and by which clients of those that are listed. */
 export interface StillDenied
@@ -34,7 +36,7 @@ export function stillDenied(report: LimiterReport, sinceMs: number, nowMs: numbe
   const { denials, denied, blocked } = report
   const clients = denied.filter(({ lastMs }) => lastMs >= sinceMs)
   const blockedMs = blocked && nowMs - blocked.lastMs < FORGOTTEN_MS ? blocked.risenMs : undefined
-  const others = clients.filter(({ lastMs }) => !isBlocked(lastMs, blockedMs, nowMs))
+  const others = clients.filter((client) => !isBlocked(client, blockedMs, nowMs))
   if (others.length < clients.length) return sumOf(others)
   return {
     clients,
@@ -47,9 +49,15 @@ export function stillDenied(report: LimiterReport, sinceMs: number, nowMs: numbe
   }
 }
 
-/** Returns whether a client was denied last when blocked requests became as frequent as they are. */
-function isBlocked(lastMs: number, blockedMs: number | undefined, nowMs: number): boolean {
-  return blockedMs !== undefined && lastMs < blockedMs + FOLLOWED_MS && nowMs - lastMs >= FOLLOWED_MS
+/** Returns whether a client has not been denied since blocked requests became as frequent as they are. */
+function isBlocked(
+  { denied, firstMs, lastMs }: DeniedRow,
+  blockedMs: number | undefined,
+  nowMs: number,
+): boolean {
+  if (blockedMs === undefined || lastMs >= blockedMs + FOLLOWED_MS) return false
+  const intervalMs = (lastMs - firstMs) / Math.max(1, denied - 1)
+  return nowMs - lastMs >= Math.max(FOLLOWED_MS, TIMES_INTERVAL * intervalMs)
 }
 
 function sumOf(clients: readonly DeniedRow[]): StillDenied {
