@@ -6,7 +6,7 @@ export function denialText(figures: FindingFigures, sinceMs: number): string {
   const { allowedPerSecond, deniedPerSecond, mode, routes, change } = figures
   const rate = rateText(deniedPerSecond, denialNoun(mode))
   const share = percentText(deniedPerSecond / (allowedPerSecond + deniedPerSecond))
-  const often = deniedPerSecond === 0 ? '' : `: ${rate}, ${share} of all requests${besidesText(figures)}` // not yet in the rates
+  const often = deniedPerSecond === 0 ? '' : `: ${rate}, ${share} of requests${besidesText(figures)}` // not yet in the rates
   const after = change === undefined ? '' : `; ${changeText(change)}`
   return `since ${timeMark(sinceMs)}${often}${routeText(routes)}${after}`
 }

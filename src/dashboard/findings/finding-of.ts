@@ -77,5 +77,5 @@ function calmSentence(figures: FindingFigures): string {
   const whom = counted(deniedClients, 'client')
   const isWhole = figures.nowMs - runSinceMs < COUNTED_MS
   const when = isWhole ? `since ${timeMark(runSinceMs)}` : 'in the last 15 minutes'
-  return `${counted(denied, 'request')} from ${whom} ${verb} ${when}: ${share} of all requests${besidesText(figures)}`
+  return `${counted(denied, 'request')} from ${whom} ${verb} ${when}: ${share} of requests${besidesText(figures)}`
 }

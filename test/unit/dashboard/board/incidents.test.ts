@@ -113,7 +113,7 @@ test('what is denied now and then all day is counted in the last 15 minutes', as
   await send(NINE_MS + 10 * 60_000, 160, busy)
   expect((await row()).finding.sentence).toMatch(
     new RegExp(
-      `^29 requests from 1 client denied since \\{${NINE_MS + 20_160}\\}: less than 1% of all requests$`,
+      `^29 requests from 1 client denied since \\{${NINE_MS + 20_160}\\}: less than 1% of requests$`,
     ),
   )
   await send(NINE_MS + 20 * 60_000, 160, busy)
@@ -142,7 +142,7 @@ test('a flood that is blocked is not charged to a customer who is denied every f
   expect(seen).toEqual([
     'account-attacked',
     expect.stringMatching(
-      /^\w+ has been at its limit of 1 per 1000h since \{\d+\}: 0\.2 denials a second, 2\d% of all requests besides 24 blocked ones a second, all on POST \/login$/,
+      /^\w+ has been at its limit of 1 per 1000h since \{\d+\}: 0\.2 denials a second, 2\d% of requests besides 24 blocked ones a second, all on POST \/login$/,
     ),
     expect.closeTo(0.2, 1),
     expect.closeTo(24, 0),

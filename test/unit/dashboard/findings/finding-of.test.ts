@@ -60,7 +60,7 @@ test('figures that processes have only begun to report make no finding out of no
   const bare = figures([], { deniedSinceMs: NOW_MS, denied: 500, deniedClients: 3, deniedPerSecond: 20 })
   expect(findingOf({ ...bare, routes: [], networks: [], limits: [] })).toMatchObject({
     kind: 'many-denied',
-    sentence: `3 clients have been denied since {${NOW_MS}}: 20 denials a second, 67% of all requests`,
+    sentence: `3 clients have been denied since {${NOW_MS}}: 20 denials a second, 67% of requests`,
   })
 })
 
@@ -69,6 +69,6 @@ test('a label or a route that looks like the mark of a time is shown as it is, n
   const routes = [{ route: `GET /${mark}`, denied: 540 }]
   const { sentence } = findingOf(figures([client('a', { label: mark, denied: 540 })], { routes }))
   expect(sentence).toBe(
-    `{ 1764412740000} (a) has been at its limit of 100 per 1m since ${SINCE}: 3.0 denials a second, 23% of all requests, all on GET /{ 1764412740000}`,
+    `{ 1764412740000} (a) has been at its limit of 100 per 1m since ${SINCE}: 3.0 denials a second, 23% of requests, all on GET /{ 1764412740000}`,
   )
 })

@@ -64,13 +64,13 @@ export const SENTENCES: readonly Row[] = [
     'a few denials of a client that goes over its limit once',
     figures([client('a', { denied: 4 })], { allowedPerSecond: 0.1, deniedPerSecond: 0.07 }),
     'calm',
-    `4 requests from 1 client denied since ${SINCE}: 41% of all requests`,
+    `4 requests from 1 client denied since ${SINCE}: 41% of requests`,
   ],
   [
     'one denial in report mode',
     figures([client('a', { denied: 1 })], { mode: 'report', deniedPerSecond: 1 / 60 }),
     'calm',
-    `1 request from 1 client would have been denied since ${SINCE}: less than 1% of all requests`,
+    `1 request from 1 client would have been denied since ${SINCE}: less than 1% of requests`,
   ],
   [
     'denials that have not paused for an hour, of which the last 15 minutes are counted',
@@ -80,13 +80,13 @@ export const SENTENCES: readonly Row[] = [
       runSinceMs: NOW_MS - 60 * MINUTE_MS,
     }),
     'calm',
-    '4 requests from 1 client denied in the last 15 minutes: 41% of all requests',
+    '4 requests from 1 client denied in the last 15 minutes: 41% of requests',
   ],
   [
     'many denials among very many requests',
     figures([client('a', { denied: 90 })], { allowedPerSecond: 90, deniedPerSecond: 0.5 }),
     'calm',
-    `90 requests from 1 client denied since ${SINCE}: less than 1% of all requests`,
+    `90 requests from 1 client denied since ${SINCE}: less than 1% of requests`,
   ],
 
   // The store.
@@ -189,7 +189,7 @@ export const SENTENCES: readonly Row[] = [
       networkCount: 212,
     }),
     'critical many-denied',
-    `400 clients from 212 addresses in 212 networks have been denied since ${SINCE}: 17 denials a second, 63% of all requests, all on POST /login`,
+    `400 clients from 212 addresses in 212 networks have been denied since ${SINCE}: 17 denials a second, 63% of requests, all on POST /login`,
   ],
   [
     'an account under attack in report mode',
@@ -212,7 +212,7 @@ export const SENTENCES: readonly Row[] = [
       routes: [{ route: 'GET /products/:id', denied: 3600 }],
     }),
     'critical network-denied',
-    `40 addresses in 203.0.113.0/24 have been denied since ${SINCE}: 20 denials a second, 67% of all requests, all on GET /products/:id`,
+    `40 addresses in 203.0.113.0/24 have been denied since ${SINCE}: 20 denials a second, 67% of requests, all on GET /products/:id`,
   ],
   [
     'a scraper over two networks, among others',
@@ -224,7 +224,7 @@ export const SENTENCES: readonly Row[] = [
       ],
     }),
     'critical network-denied',
-    `35 addresses in 203.0.113.0/24 and 198.51.100.0/24 have been denied since ${SINCE}: 20 denials a second, 67% of all requests, all on GET /`,
+    `35 addresses in 203.0.113.0/24 and 198.51.100.0/24 have been denied since ${SINCE}: 20 denials a second, 67% of requests, all on GET /`,
   ],
   [
     'a scraper over five networks, among others',
@@ -236,13 +236,13 @@ export const SENTENCES: readonly Row[] = [
       })),
     }),
     'critical network-denied',
-    `50 addresses in 203.0.3.0/24, 203.0.4.0/24 and 3 other networks have been denied since ${SINCE}: 22 denials a second, 69% of all requests, all on GET /`,
+    `50 addresses in 203.0.3.0/24, 203.0.4.0/24 and 3 other networks have been denied since ${SINCE}: 22 denials a second, 69% of requests, all on GET /`,
   ],
   [
     'a bot that rotates its addresses within a /48',
     figures(many(32, 90), { networks: [{ network: '2001:db8:7::/48', denied: 2880, addresses: 256 }] }),
     'critical network-denied',
-    `256 addresses in 2001:db8:7::/48 have been denied since ${SINCE}: 16 denials a second, 62% of all requests, all on GET /`,
+    `256 addresses in 2001:db8:7::/48 have been denied since ${SINCE}: 16 denials a second, 62% of requests, all on GET /`,
   ],
   [
     'a scraper in report mode',
@@ -251,7 +251,7 @@ export const SENTENCES: readonly Row[] = [
       mode: 'report',
     }),
     'warning network-denied',
-    `40 addresses in 203.0.113.0/24 have been over their limit since ${SINCE}: 20 excess requests a second, 67% of all requests, all on GET /`,
+    `40 addresses in 203.0.113.0/24 have been over their limit since ${SINCE}: 20 excess requests a second, 67% of requests, all on GET /`,
   ],
 
   // A few clients.
@@ -264,7 +264,7 @@ export const SENTENCES: readonly Row[] = [
       ],
     }),
     'warning few-denied',
-    `user:acme has been at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38% of all requests, most on POST /search`,
+    `user:acme has been at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38% of requests, most on POST /search`,
   ],
   [
     'a customer that is at its limit since later than a bot that is denied now and then',
@@ -273,13 +273,13 @@ export const SENTENCES: readonly Row[] = [
       { runSinceMs: SINCE_MS - 3 * HOUR_MS },
     ),
     'warning few-denied',
-    `acme has been at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38% of all requests, all on GET /`,
+    `acme has been at its limit of 100 per 1m since ${SINCE}: 6.0 denials a second, 38% of requests, all on GET /`,
   ],
   [
     'a customer at its limit beside blocked requests',
     figures([client('acme', { denied: 36 })], { allowedPerSecond: 0.8, blockedPerSecond: 100 }),
     'warning few-denied',
-    `acme has been at its limit of 100 per 1m since ${SINCE}: 0.2 denials a second, 20% of all requests besides 100 blocked ones a second, all on GET /`,
+    `acme has been at its limit of 100 per 1m since ${SINCE}: 0.2 denials a second, 20% of requests besides 100 blocked ones a second, all on GET /`,
   ],
   [
     'an account whose attack began later than what most denials are',
@@ -294,19 +294,19 @@ export const SENTENCES: readonly Row[] = [
     'a client that is denied now and then',
     figures([client('acme', { denied: 9 })], { allowedPerSecond: 0.5, deniedPerSecond: 0.05 }),
     'warning few-denied',
-    `acme has been at its limit of 100 per 1m since ${SINCE}: 3 denials a minute, 9% of all requests, all on GET /`,
+    `acme has been at its limit of 100 per 1m since ${SINCE}: 3 denials a minute, 9% of requests, all on GET /`,
   ],
   [
     'one client that goes on, among very many requests',
     figures([client('a', { denied: 8100 })], { allowedPerSecond: 5000 }),
     'warning few-denied',
-    `a has been at its limit of 100 per 1m since ${SINCE}: 45 denials a second, less than 1% of all requests, all on GET /`,
+    `a has been at its limit of 100 per 1m since ${SINCE}: 45 denials a second, less than 1% of requests, all on GET /`,
   ],
   [
     'a customer with many servers that is a little over its plan',
     figures([client('acme', { denied: 540, addresses: 12 })]),
     'warning few-denied',
-    `acme has been at its limit of 100 per 1m, from 12 addresses, since ${SINCE}: 3.0 denials a second, 23% of all requests, all on GET /`,
+    `acme has been at its limit of 100 per 1m, from 12 addresses, since ${SINCE}: 3.0 denials a second, 23% of requests, all on GET /`,
   ],
   [
     'a customer behind many servers that has used up its quota of the day, and retries',
@@ -314,7 +314,7 @@ export const SENTENCES: readonly Row[] = [
       limits: [limit({ kind: 'quota', limit: 10_000, windowMs: 24 * HOUR_MS })],
     }),
     'warning few-denied',
-    `acme has been at its limit of 10,000 per 1d, from 12 addresses, since ${SINCE}: 1.0 denials a second, 9% of all requests, all on GET /`,
+    `acme has been at its limit of 10,000 per 1d, from 12 addresses, since ${SINCE}: 1.0 denials a second, 9% of requests, all on GET /`,
   ],
   [
     'a customer behind many servers that has used up a small quota, and retries often',
@@ -322,7 +322,7 @@ export const SENTENCES: readonly Row[] = [
       limits: [limit({ kind: 'quota', limit: 100, windowMs: 24 * HOUR_MS })],
     }),
     'warning few-denied',
-    `acme has been at its limit of 100 per 1d, from 12 addresses, since ${SINCE}: 20 denials a second, 67% of all requests, all on GET /`,
+    `acme has been at its limit of 100 per 1d, from 12 addresses, since ${SINCE}: 20 denials a second, 67% of requests, all on GET /`,
   ],
   [
     'a customer behind many servers that has used up a window of a day, and retries',
@@ -330,7 +330,7 @@ export const SENTENCES: readonly Row[] = [
       limits: [limit({ kind: 'fixed-window', limit: 10_000, windowMs: 24 * HOUR_MS })],
     }),
     'warning few-denied',
-    `acme has been at its limit of 10,000 per 1d, from 12 addresses, since ${SINCE}: 5.0 denials a second, 33% of all requests, all on GET /`,
+    `acme has been at its limit of 10,000 per 1d, from 12 addresses, since ${SINCE}: 5.0 denials a second, 33% of requests, all on GET /`,
   ],
   [
     'a busy customer with many requests at once',
@@ -338,13 +338,13 @@ export const SENTENCES: readonly Row[] = [
       limits: [limit({ kind: 'concurrency', limit: 8, windowMs: null })],
     }),
     'warning few-denied',
-    `acme has been at its limit of 8, from 12 addresses, since ${SINCE}: 0.5 denials a second, 5% of all requests, all on GET /`,
+    `acme has been at its limit of 8, from 12 addresses, since ${SINCE}: 0.5 denials a second, 5% of requests, all on GET /`,
   ],
   [
     'a home with IPv6 whose addresses rotate',
     figures([client('2001:db8:1:100::/56', { denied: 3600, addresses: 64 })]),
     'warning few-denied',
-    `2001:db8:1:100::/56 has been at its limit of 100 per 1m, from 64 addresses, since ${SINCE}: 20 denials a second, 67% of all requests, all on GET /`,
+    `2001:db8:1:100::/56 has been at its limit of 100 per 1m, from 64 addresses, since ${SINCE}: 20 denials a second, 67% of requests, all on GET /`,
   ],
   [
     'a few clients that several limits deny',
@@ -352,13 +352,13 @@ export const SENTENCES: readonly Row[] = [
       limits: [limit(), limit({ name: 'burst' })],
     }),
     'warning few-denied',
-    `a and b have been at their limit since ${SINCE}: 1.1 denials a second, 10% of all requests, all on GET /`,
+    `a and b have been at their limit since ${SINCE}: 1.1 denials a second, 10% of requests, all on GET /`,
   ],
   [
     'three clients among many',
     figures([...many(3, 1000), ...many(20, 1)]),
     'warning few-denied',
-    `10.0.0.1, 10.1.0.1 and 10.2.0.1 have been at their limit of 100 per 1m since ${SINCE}: 17 denials a second, 63% of all requests, all on GET /`,
+    `10.0.0.1, 10.1.0.1 and 10.2.0.1 have been at their limit of 100 per 1m since ${SINCE}: 17 denials a second, 63% of requests, all on GET /`,
   ],
   [
     'all requests of the only client of a limiter by number at once',
@@ -367,7 +367,7 @@ export const SENTENCES: readonly Row[] = [
       allowedPerSecond: 0,
     }),
     'warning few-denied',
-    `acme has been at its limit of 5 since ${SINCE}: 5.0 denials a second, 100% of all requests, all on GET /`,
+    `acme has been at its limit of 5 since ${SINCE}: 5.0 denials a second, 100% of requests, all on GET /`,
   ],
 
   // Many clients.
@@ -375,19 +375,19 @@ export const SENTENCES: readonly Row[] = [
     'many clients of as many networks',
     figures(many(40, 90)),
     'critical many-denied',
-    `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67% of all requests, all on GET /`,
+    `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67% of requests, all on GET /`,
   ],
   [
     'many clients in report mode, whose addresses are not known',
     figures(many(40, 90), { mode: 'report', addresses: 0, networkCount: 0 }),
     'warning many-denied',
-    `40 clients have been over their limit since ${SINCE}: 20 excess requests a second, 67% of all requests, all on GET /`,
+    `40 clients have been over their limit since ${SINCE}: 20 excess requests a second, 67% of requests, all on GET /`,
   ],
   [
     'a limit that an operator lowered by mistake ten minutes before',
     figures(many(40, 90), { change: { atMs: CHANGED_MS, text: 'set api to 6 per 1m', by: 'ada' } }),
     'critical many-denied',
-    `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67% of all requests, all on GET /; ada set api to 6 per 1m at {${CHANGED_MS}}`,
+    `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67% of requests, all on GET /; ada set api to 6 per 1m at {${CHANGED_MS}}`,
   ],
   [
     'an office and a customer with many servers, which a change denies at once',
@@ -396,7 +396,7 @@ export const SENTENCES: readonly Row[] = [
       change: { atMs: SINCE_MS - 4000, text: 'set api to 6 per 1m', by: 'ada' },
     }),
     'critical many-denied',
-    `40 clients from 251 addresses in 40 networks have been denied since ${SINCE}: 29 denials a second, 75% of all requests, all on GET /; ada set api to 6 per 1m at {${SINCE_MS - 4000}}`,
+    `40 clients from 251 addresses in 40 networks have been denied since ${SINCE}: 29 denials a second, 75% of requests, all on GET /; ada set api to 6 per 1m at {${SINCE_MS - 4000}}`,
   ],
   [
     'a botnet on one account, to which an operator has reacted',
@@ -413,13 +413,13 @@ export const SENTENCES: readonly Row[] = [
       change: { atMs: CHANGED_MS, text: 'set the mode to enforce' },
     }),
     'warning few-denied',
-    `acme has been at its limit of 100 per 1m since ${SINCE}: 3.0 denials a second, 23% of all requests, all on GET /; an operator set the mode to enforce at {${CHANGED_MS}}`,
+    `acme has been at its limit of 100 per 1m since ${SINCE}: 3.0 denials a second, 23% of requests, all on GET /; an operator set the mode to enforce at {${CHANGED_MS}}`,
   ],
   [
     'a client of which only its process knows more',
     figures([], { deniedSinceMs: SINCE_MS, denied: 500, deniedClients: 1, deniedPerSecond: 20 }),
     'warning many-denied',
-    `1 client has been denied since ${SINCE}: 20 denials a second, 67% of all requests`,
+    `1 client has been denied since ${SINCE}: 20 denials a second, 67% of requests`,
   ],
   [
     'denials whose last minute is not yet counted',
