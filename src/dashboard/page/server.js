@@ -1,17 +1,23 @@
 /** The server responds within ten seconds, even if a store hangs. */
 const LONGEST_MS = 20_000
+/** After this time, what could not be read is read again. */
+export const RETRY_MS = 5000
+
+/** Sends a request that ends in time. Returns the response; `undefined` if there is none. */
+export function request(path, options = {}) {
+  return fetch(path, { ...options, signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => undefined)
+}
 
 /**
  * Sends an action. Returns the response, or throws an `Error` with what went wrong: `isUnknown` if it is not known
  * whether the action was carried out.
  */
 export async function post(action, body) {
-  const response = await fetch(action, {
+  const response = await request(action, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(LONGEST_MS),
-  }).catch(() => undefined)
+  })
   if (response === undefined)
     throw Object.assign(new Error('The server is not responding.'), { isUnknown: true })
   const reply = await response.json().catch(() => ({ isUnknown: response.ok || response.status >= 500 }))
@@ -22,7 +28,7 @@ export async function post(action, body) {
 
 /** Reads the events that are kept. Returns none if that fails: the stream has the last ones. */
 export async function readLog() {
-  const response = await fetch('log').catch(() => undefined)
+  const response = await request('log')
   if (!response?.ok) return []
   const text = await response.text().catch(() => '')
   return text
@@ -33,33 +39,36 @@ export async function readLog() {
 
 /** How long the last 24 hours are kept: as long as one of their steps. */
 const FRESH_MS = 300_000
-const RETRY_MS = 10_000
 
 /**
  * Returns a function that returns what `history` says of a limiter, or of all for `undefined`, as far as it has
- * been read. It reads again what is old, and calls `onRead` then.
+ * been read. It reads again what is old, one after the other: a browser has few connections to a server. Calls
+ * `onRead` after each.
  */
 export function historyReader(onRead) {
   const read = new Map()
+  let isReading = false
 
   return function historyOf(limiter) {
     const entry = read.get(limiter) ?? { nextMs: 0 }
     read.set(limiter, entry)
-    if (performance.now() >= entry.nextMs) {
-      entry.nextMs = performance.now() + RETRY_MS
-      void load(limiter, entry)
-    }
+    if (!isReading && performance.now() >= entry.nextMs) void load(limiter, entry)
     return entry.value
   }
 
   async function load(limiter, entry) {
-    const query = limiter === undefined ? '' : `?${new URLSearchParams({ limiter })}`
-    const response = await fetch(`history${query}`).catch(() => undefined)
-    if (!response?.ok) return
-    const value = await response.json().catch(() => undefined)
-    if (value === undefined) return
-    entry.value = limiter === undefined ? new Map(Object.entries(value)) : value
-    entry.nextMs = performance.now() + FRESH_MS
+    isReading = true
+    const value = await readHistory(limiter)
+    if (value !== undefined) entry.value = value
+    entry.nextMs = performance.now() + (value === undefined ? RETRY_MS : FRESH_MS)
+    isReading = false
     onRead()
   }
+}
+
+async function readHistory(limiter) {
+  const query = limiter === undefined ? '' : `?${new URLSearchParams({ limiter })}`
+  const response = await request(`history${query}`)
+  const value = response?.ok ? await response.json().catch(() => undefined) : undefined
+  return value && limiter === undefined ? new Map(Object.entries(value)) : value
 }

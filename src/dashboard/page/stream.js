@@ -1,3 +1,5 @@
+import { request } from './server.js'
+
 /** The connection counts as lost this long after the last message: there is one every second. */
 const SILENT_MS = 10_000
 /** The server ends a stream every five minutes, and the browser connects again within this time. */
@@ -64,11 +66,10 @@ export function openStream({ onFrame, onSession, onLost }) {
 
 /** Asks what the server says in place of a stream; nothing if it does not respond, or would stream by now. */
 async function problemOf(address) {
-  const abort = new AbortController()
-  const response = await fetch(address, { signal: abort.signal }).catch(() => undefined)
+  const response = await request(address)
   if (response === undefined) return ''
   if (response.ok) {
-    abort.abort()
+    void response.body.cancel()
     return ''
   }
   const { error } = await response.json().catch(() => ({}))

@@ -1,6 +1,8 @@
 import type { Documents } from '../../stores/documents.js'
+import { asStoreError } from '../../stores/store-error.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { nameHash } from '../../util/distinct-names.js'
+import { timeout } from '../../util/timeout.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LimiterReport } from '../figures/report.js'
 import { withDemands } from './demand/add-demands.js'
@@ -13,6 +15,10 @@ import { type FinishedStep, SLOTS_PER_STEP, STEP_MS, type StepCounts, StepQueue,
 
 /** Processes add a step within this time after its end, so that they rarely compete. */
 const SPREAD_MS = 60_000
+/** How long a reader waits. The documents of many limiters may be read at once. */
+const READ_MS = 5000
+
+const withinRead = timeout(READ_MS)
 
 /** What all processes have counted of a limiter, in a store. */
 export interface LimiterHistory {
@@ -25,9 +31,9 @@ export interface LimiterHistory {
    * history has them now.
    */
   adopt(process: string, report: LimiterReport): Promise<boolean>
-  /** Reads the steps of the last 50 hours, in order. */
+  /** Reads the steps of the last 50 hours, in order. Rejects with a `StoreError` if the store fails or hangs. */
   steps(): Promise<readonly StepCounts[]>
-  /** Reads what clients asked for in the last 12 to 24 hours. */
+  /** Reads what clients asked for in the last 12 to 24 hours. Rejects as `steps` does. */
   demands(): Promise<readonly LimitDemand[]>
 }
 
@@ -43,6 +49,9 @@ export function limiterHistory(
   const history = sharedDocument(documents, `${prefix}:dashboard:history/${watch.name}`, HISTORY_CODEC)
   const demands = sharedDocument(documents, demandKey(prefix, watch.name), DEMAND_CODEC)
   const delayMs = nameHash(`${process} ${watch.name}`) % SPREAD_MS
+  const { name: store } = watch.inspection.store
+  const readHistory = sharedRead(store, () => history.read())
+  const readDemands = sharedRead(store, () => demands.read())
 
   return {
     async add(now) {
@@ -59,9 +68,9 @@ export function limiterHistory(
       const left = stepsOf(traffic, endStep).filter(({ allowed, denied }) => allowed + denied > 0)
       return left.length === 0 || history.change((before) => withSteps(before, ended, left))
     },
-    steps: async () => (await history.read())?.steps ?? [],
+    steps: async () => (await readHistory())?.steps ?? [],
     async demands() {
-      const found = await demands.read()
+      const found = await readDemands()
       return found === undefined ? [] : demandsOf(found)
     },
   }
@@ -72,5 +81,18 @@ export function limiterHistory(
     const isCounted = await history.change((before) => withSteps(before, source, finished))
     const isDemanded = await demands.change((before) => withDemands(before, source, finished))
     if (isCounted && isDemanded) queue.added(finished)
+  }
+}
+
+/** Returns a read that ends in time, and that readers at the same time share: a store that hangs would collect them. */
+function sharedRead<T>(store: string, read: () => Promise<T>): () => Promise<T> {
+  let pending: Promise<T> | undefined
+  return async () => {
+    pending ??= withinRead(read()).finally(() => {
+      pending = undefined
+    })
+    return pending.catch((error) => {
+      throw asStoreError(store, error)
+    })
   }
 }
