@@ -1,7 +1,7 @@
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { inBackground } from '../../util/background-timer.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
-import type { PageFigures } from '../figures/shown.js'
+import type { FigureReader, PageFigures } from '../figures/shown.js'
 import { readDemands, readHistories, readHistory } from './day.js'
 import { watchEvents } from './event-sources.js'
 import { type Figures, figuresOf } from './figures.js'
@@ -36,6 +36,7 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
   const timer = inBackground(setInterval(tick, TICK_MS))
   let latest: Figures | undefined
   let latestStates = ''
+  let refreshing: Promise<void> | undefined
 
   const hasMany = watches.length > FEW_LIMITERS
   const read = () => figuresOf(groups, watches, now(), hasMany ? TICK_MS : 0)
@@ -47,16 +48,29 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
     await Promise.all(groups.map((group) => group.tick()))
   }
 
-  return {
+  async function refresh(reader?: FigureReader): Promise<void> {
+    for (const watch of watches) watch.probe()
+    await Promise.all(groups.map((group) => group.refresh(reader)))
+    const isFresh = latest !== undefined && Math.abs(now() - latest.atMs) < TICK_MS
+    const states = groups.flatMap((group) => group.members().map(({ state }) => state)).join()
+    if (hasMany && isFresh && states === latestStates) return
+    latestStates = states
+    latest = read()
+  }
+
+  function refreshOnce(reader?: FigureReader): Promise<void> {
+    refreshing ??= refresh(reader).finally(() => {
+      refreshing = undefined
+    })
+    return refreshing
+  }
+
+  const board: Board = {
     tick,
-    async refresh() {
-      for (const watch of watches) watch.probe()
-      await Promise.all(groups.map((group) => group.refresh()))
-      const isFresh = latest !== undefined && Math.abs(now() - latest.atMs) < TICK_MS
-      const states = groups.flatMap((group) => group.members().map(({ state }) => state)).join()
-      if (hasMany && isFresh && states === latestStates) return
-      latestStates = states
-      latest = read()
+    refresh: refreshOnce,
+    async asOfNow() {
+      await refreshOnce('request')
+      return board
     },
     rows: () => figures().rows(),
     series: () => figures().series(),
@@ -81,4 +95,5 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
       await Promise.all(groups.map((group) => group.close()))
     },
   }
+  return board
 }

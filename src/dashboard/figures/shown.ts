@@ -183,10 +183,18 @@ export interface LimiterHistory {
   readonly marks: readonly LoggedEvent[]
 }
 
+/** Who reads figures: an open page, once a second, or a single request. */
+export type FigureReader = 'page' | 'request'
+
 /** What the pages of a dashboard show, as of the last refresh. */
 export interface PageFigures {
-  /** Reads what other processes reported, and probes the stores that are unavailable. Never rejects. */
-  refresh(): Promise<void>
+  /**
+   * Reads what other processes reported, and probes the stores that are unavailable. Those who ask at the same time
+   * share it. Takes about a second at most, even if a store hangs. Never rejects.
+   */
+  refresh(reader?: FigureReader): Promise<void>
+  /** Refreshes figures for a request, and resolves with them: without an open page, nothing else does. */
+  asOfNow(): Promise<PageFigures>
   rows(): readonly OverviewRow[]
   /** The whole steps of the last 15 minutes, by limiter. */
   series(): ReadonlyMap<string, Series>

@@ -15,9 +15,9 @@ export function clientActions(find: (name: unknown) => Watched, figures: ActionF
   async function release(body: Body, { operator }: Sender): Promise<object> {
     const watched = find(body.limiter)
     const author = readChangeAuthor(body, operator)
-    const { denied = [] } = figures.detail(watched.name) ?? {}
     return attempt(async () => {
       const targets = readTargets(body.targets)
+      const { denied = [] } = (await figures.asOfNow()).detail(watched.name) ?? {}
       const identities = await releaseTargets(watched, targets, denied, author)
       record('release', watched, `released ${whoText(targets)}`, identities, author)
       return { count: identities.length }

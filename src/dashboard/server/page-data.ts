@@ -11,15 +11,17 @@ export function pageData(figures: PageFigures): PageData {
   /** The last 24 hours of one limiter, or briefly of all. */
   async function history(res: ServerResponse, query: URLSearchParams): Promise<void> {
     const limiter = query.get('limiter')
-    if (limiter === null) return sendJson(res, 200, Object.fromEntries(await read(figures.histories())))
-    const found = await read(figures.history(limiter))
+    const shown = await figures.asOfNow()
+    if (limiter === null) return sendJson(res, 200, Object.fromEntries(await read(shown.histories())))
+    const found = await read(shown.history(limiter))
     if (found === undefined) throw new RequestError(404, 'There is no such limiter.')
     sendJson(res, 200, found)
   }
 
   /** The last events, one JSON object per line. */
   async function log(res: ServerResponse): Promise<void> {
-    const lines = figures.events().map((event) => `${JSON.stringify(event)}\n`)
+    const shown = await figures.asOfNow()
+    const lines = shown.events().map((event) => `${JSON.stringify(event)}\n`)
     res.setHeader('Content-Disposition', 'attachment; filename="headgate-events.jsonl"')
     send(res, 200, 'application/x-ndjson', lines.join(''))
   }

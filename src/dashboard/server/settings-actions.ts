@@ -22,7 +22,7 @@ export interface Sender {
 }
 
 /** The figures that actions need. */
-export interface ActionFigures extends Pick<PageFigures, 'record' | 'detail' | 'events'> {
+export interface ActionFigures extends Pick<PageFigures, 'record' | 'asOfNow'> {
   /** Reads what the clients of each limit of a limiter asked for in the last 12 to 24 hours. */
   demands(limiter: string): Promise<readonly LimitDemand[]>
 }
@@ -42,8 +42,11 @@ export function settingsActions(
   async function proposal({ limiter, targets: given }: Body, { req }: Sender): Promise<object> {
     const watched = find(limiter)
     const targets = await attempt(async () => readTargets(given))
-    const demands = await withinPatience(figures.demands(watched.name)).catch(() => undefined)
-    const { limits = [], denied = [] } = figures.detail(watched.name) ?? {}
+    const [shown, demands] = await Promise.all([
+      figures.asOfNow(),
+      withinPatience(figures.demands(watched.name)).catch(() => undefined),
+    ])
+    const { limits = [], denied = [] } = shown.detail(watched.name) ?? {}
     const operatorAddress = addressOf(watched, req)
     const around = { operatorAddress, demands, denied: new Set(denied.map(({ identity }) => identity)) }
     return {
@@ -57,9 +60,10 @@ export function settingsActions(
   /** What is in force in one limiter, or in all. */
   async function inForce({ limiter }: Body): Promise<object> {
     const wanted = limiter === undefined ? limiters : [find(limiter)]
-    const events = figures.events()
+    const shown = await figures.asOfNow()
+    const events = shown.events()
     const read = (watched: Watched): Promise<LimiterInForce> => {
-      const { denied = [] } = figures.detail(watched.name) ?? {}
+      const { denied = [] } = shown.detail(watched.name) ?? {}
       const identities = denied.map(({ identity }) => identity)
       return readInForce(watched, { identities, events })
     }

@@ -51,9 +51,13 @@ export function figuresOf(make: (nowMs: number) => Scene, now: () => number = Da
   const recorded: LoggedEvent[] = [...scene.events]
   const find = (name: string) => scene.limiters.find((each) => each.name === name)
   const wave = () => (isLive ? 1 + 0.2 * Math.sin(nowMs / 7000) : 1)
-  return {
+  const figures: PageFigures = {
     async refresh() {
       nowMs = now()
+    },
+    async asOfNow() {
+      nowMs = now()
+      return figures
     },
     rows: () => scene.limiters.map((limiter) => rowOf(limiter, scene, startedMs, wave())),
     series: () =>
@@ -72,6 +76,7 @@ export function figuresOf(make: (nowMs: number) => Scene, now: () => number = Da
     },
     record: (event) => void recorded.push({ id: `recorded-${recorded.length}`, atMs: now(), ...event }),
   }
+  return figures
 }
 
 function rowOf(limiter: LimiterScene, scene: Scene, nowMs: number, wave: number): OverviewRow {

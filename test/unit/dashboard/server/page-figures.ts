@@ -30,9 +30,10 @@ export function givenFigures(own: Partial<PageFigures> = {}): GivenFigures {
     problems: [],
     details: new Map(),
   }
-  return {
+  const figures: GivenFigures = {
     shown,
     refresh: async () => undefined,
+    asOfNow: async () => figures,
     rows: () => shown.rows,
     series: () => shown.series,
     outages: () => shown.outages,
@@ -45,6 +46,7 @@ export function givenFigures(own: Partial<PageFigures> = {}): GivenFigures {
     record: () => undefined,
     ...own,
   }
+  return figures
 }
 
 export function row(name: string, allowedPerSecond = 0): OverviewRow {

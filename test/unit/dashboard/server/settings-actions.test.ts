@@ -3,6 +3,7 @@ import { RequestError } from '../../../../src/dashboard/server/respond.js'
 import type { ActionFigures } from '../../../../src/dashboard/server/settings-actions.js'
 import type { LimitDemand } from '../../../../src/tuning/client-demand.js'
 import { type WatchedLimiter, watchedLimiter } from '../actions/watched.js'
+import { givenFigures } from './page-figures.js'
 
 const demand: LimitDemand = {
   limitName: 'api',
@@ -22,8 +23,7 @@ const demand: LimitDemand = {
 function actions(given: WatchedLimiter, figures: Partial<ActionFigures> = {}) {
   const all = actionsOn([given.watched], {
     record: () => undefined,
-    detail: () => undefined,
-    events: () => [],
+    asOfNow: async () => givenFigures(),
     demands: async () => [demand],
     ...figures,
   })
@@ -216,8 +216,7 @@ test('a change needs a name, which the option operator or the page gives', async
   const given = watchedLimiter()
   const all = actionsOn([given.watched], {
     record: () => undefined,
-    detail: () => undefined,
-    events: () => [],
+    asOfNow: async () => givenFigures(),
     demands: async () => [],
   })
   const body = {
@@ -240,8 +239,7 @@ test('a change needs a name, which the option operator or the page gives', async
 test('actions that change something are marked', () => {
   const all = actionsOn([watchedLimiter().watched], {
     record: () => undefined,
-    detail: () => undefined,
-    events: () => [],
+    asOfNow: async () => givenFigures(),
     demands: async () => [],
   })
   const changes = Array.from(all).flatMap(([name, { isChange }]) => (isChange ? [name] : []))

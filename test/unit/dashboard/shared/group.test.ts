@@ -81,6 +81,17 @@ test('a process that vanishes is gone within five seconds while a page is open, 
   expect(shared.of('processes/').filter((text) => text !== '')).toHaveLength(1)
 })
 
+test('a request every five seconds hides no process that vanishes, and has none report more often', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await pass(10 * SECOND_MS, [one, two])
+  for (let i = 0; i < 12; i++) {
+    await one.group.refresh('request')
+    await pass(5 * SECOND_MS, [one], [], 5 * SECOND_MS)
+  }
+  expect(one.states()).toEqual({ two: 'gone' })
+  expect(shared.of('watched')).toEqual([])
+})
+
 test('a process that is closed says so, and is not gone', async () => {
   const [one, two] = [startProcess('one'), startProcess('two')]
   await two.charge(3)
@@ -267,6 +278,19 @@ test('a store that hangs holds a call up for 800 ms at most, and gets no further
   await one.group.refresh()
   await one.group.tick()
   expect(one.group.problem()).toBeUndefined()
+})
+
+test('a store that hangs delays the frame of a page by 800 ms at most', async () => {
+  const one = startProcess('one')
+  await pass(10 * SECOND_MS, [one])
+  jest.useFakeTimers({ doNotFake: ['Date'] })
+  shared.set('hang')
+  const done = jest.fn()
+  const refreshed = one.group.refresh().then(done)
+  await jest.advanceTimersByTimeAsync(810)
+  expect(done).toHaveBeenCalledTimes(1)
+  shared.set('none')
+  await refreshed
 })
 
 test('a write whose reply is lost leaves one document, and one event', async () => {
