@@ -104,6 +104,29 @@ test('a limit that was lowered by mistake is undone at the headline in two click
   expect(troubles).toEqual([])
 })
 
+test('an operator who blocks whom another has exempted meanwhile sees it first, and replaces it knowingly', async () => {
+  const stage = await setStage()
+  const { page, troubles } = await stage.open('#/limiter/search/edit')
+  await page.getByLabel('Client, IP address or network').fill('acme')
+  await page.getByRole('button', { name: 'Continue…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Block acme in search' })
+  await dialog.locator('.preview li').first().waitFor()
+  await dialog.getByLabel('Reason').fill('attack')
+  const exempt = { identity: 'acme', exempt: true } as const
+  await stage.settings.change('search', { overrides: [exempt] }, { by: 'ada', reason: 'launch' })
+  const confirm = dialog.getByRole('button', { name: 'Block for 1 hour' })
+  await confirm.click()
+  await dialog.getByText('ada (“launch”) changed it to exempt. Nothing is changed yet.').waitFor()
+  await dialog.getByText(/^Replaces: exempt indefinitely, by ada at \d\d:\d\d, “launch”\.$/).waitFor()
+  expect(await findings(page)).toEqual([])
+  await takePicture(page, 'replace')
+  expect((await stage.settings.read('search')).overrides).toEqual([exempt])
+  await confirm.click()
+  await dialog.waitFor({ state: 'detached' })
+  expect((await stage.settings.read('search')).overrides).toMatchObject([{ identity: 'acme', block: true }])
+  expect(troubles.filter((text) => !text.includes('409'))).toEqual([])
+})
+
 async function confirmed(page: Page, name: string): Promise<void> {
   await page.getByRole('dialog', { name }).getByRole('button', { name: 'Undo' }).click()
 }

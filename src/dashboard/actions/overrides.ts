@@ -25,12 +25,13 @@ export interface Overridden {
 
 /**
  * Overrides the limits of clients for a time, in one change of the settings. Earlier overrides of the same
- * targets are replaced. Rejects as `settings.change` does.
+ * targets are replaced. Rejects as `settings.change` does: with `basedOn`, also if others have overridden the same
+ * targets since.
  */
 export async function overrideTargets(
   watched: Watched,
   { targets: given, effect, durationMs }: Override,
-  author: ChangeAuthor,
+  author: ChangeAuthor & { readonly basedOn?: string | null },
 ): Promise<Overridden> {
   const { name, settings } = requireSettings(watched)
   const targets = await resolveTargets(watched, given)

@@ -1,7 +1,9 @@
 import { confirmDialog } from './confirm-dialog.js'
+import { theirText } from './conflict-texts.js'
 import { el, identity, setChildren, setText } from './dom.js'
 import { count, duration, moment, spelled } from './format.js'
 import { livePreview } from './live-preview.js'
+import { replacedTexts } from './replaced-text.js'
 import { post } from './server.js'
 import { DAY_MS, HOUR_MS, lengthsIn } from './ways.js'
 
@@ -50,6 +52,8 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
   const preview = livePreview(() =>
     isProposed && (effect !== 'raise' || isFilled(numbers)) ? changeBody() : undefined,
   )
+  /** The version of the settings whose overrides were shown; `undefined` while it is not known. */
+  let base
   let areWarningsNew = false
   warn([])
   const dialog = confirmDialog({
@@ -78,19 +82,22 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
     return ms === null ? `${verb} ${text}` : `${verb} for ${text}`
   }
 
-  /** Shows what the server proposes, and whom the change would also hit. What is not known is a warning. */
+  /** Shows what the server proposes, what the change replaces, and whom it would also hit. */
   async function propose() {
+    base = undefined
     try {
-      const { raises, warnings: texts, notes: unknown } = await post('proposal', { limiter, targets })
+      const proposal = await post('proposal', { limiter, targets })
+      const { raises, warnings: also, notes: unknown, replaces } = proposal
+      if (proposal.base === undefined) throw new Error('the settings could not be read.')
+      base = proposal.base
       setChildren(numbers, 'known', () => raises.map(numberField))
-      if (effect === 'block') {
-        setText(notes, unknown.join(' '))
-        warn(texts)
-      } else warn([])
+      if (effect === 'block') setText(notes, unknown.join(' '))
+      warn([...replacedTexts(replaces, targets.length === 1), ...(effect === 'block' ? also : [])])
+      dialog.setVerb(verbText())
       if (effect === 'raise') void preview.load()
     } catch ({ message }) {
-      warn([`${effect === 'raise' ? 'Could not propose a limit' : UNKNOWN}: ${message}`])
-      if (effect === 'raise') dialog.setVerb('Try again')
+      warn([`${UNKNOWN}: ${message}`])
+      dialog.setVerb('Try again')
     }
   }
 
@@ -115,11 +122,10 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
 
   async function run(author) {
     await proposed
-    if (effect === 'raise' && !isFilled(numbers)) {
+    if (isProposed && base === undefined) {
       proposed = propose()
       await proposed
-      if (isFilled(numbers)) dialog.setVerb(verbText())
-      return undefined // there were no numbers to read
+      return undefined // there was nothing to read
     }
     if (areWarningsNew) {
       areWarningsNew = false
@@ -129,14 +135,23 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
       await post('release', { limiter, targets, ...author })
       return `${done} ${who} in ${limiter}.`
     }
-    const body = { ...changeBody(), durationMs: lengths[length.selectedIndex][1], ...author }
-    const { untilMs } = await post('override', body)
+    const body = { ...changeBody(), base, durationMs: lengths[length.selectedIndex][1], ...author }
+    const { untilMs } = await post('override', body).catch(explainConflict)
     const end = untilMs === undefined ? 'indefinitely' : `until ${moment(untilMs)}`
     return `${done} ${who} in ${limiter} ${numbersText(body.limits)}${end}.`
   }
+
+  /** Shows what another operator has changed since the dialog was opened. Confirmed again, it is replaced. */
+  async function explainConflict(error) {
+    if (error.conflicts === undefined) throw error
+    proposed = propose()
+    await proposed
+    const theirs = error.conflicts.map(theirText)[0] ?? 'Another operator has changed the settings.'
+    throw new Error(`${spelled(theirs)} Nothing is changed yet. Confirm again to replace it.`)
+  }
 }
 
-const UNKNOWN = 'Could not find out which other clients this would affect'
+const UNKNOWN = 'Could not find out what this would replace, and which other clients it would affect'
 const IN_REPORT = 'This limiter is in report mode, so nothing is denied.'
 
 /** Returns the new numbers, in words. */

@@ -4,9 +4,9 @@ import { partText } from './settings-history.js'
 
 /** Returns what another operator has changed meanwhile, and what to do about it. */
 export function conflictTexts({ conflicts, message }, loadTheirs) {
-  const lines = conflicts.map(({ path, before, theirs, yours, change }) => {
-    const who = change === undefined ? 'Another operator' : `${change.by} (“${change.reason}”)`
-    const differs = `${who} changed it to ${partText(theirs)}. Yours is ${partText(yours)}.`
+  const lines = conflicts.map((conflict) => {
+    const { path, before, yours } = conflict
+    const differs = `${theirText(conflict)} Yours is ${partText(yours)}.`
     return el('li', {}, spelled(`${path}: it was ${partText(before)}. ${differs}`))
   })
   return [
@@ -19,4 +19,10 @@ export function conflictTexts({ conflicts, message }, loadTheirs) {
     el('p', {}, 'Save anyway to replace their values with yours, or load theirs.'),
     el('button', { type: 'button', onclick: loadTheirs }, 'Load theirs'),
   ]
+}
+
+/** Returns what another operator has changed meanwhile, in a sentence. */
+export function theirText({ theirs, change }) {
+  const who = change === undefined ? 'Another operator' : `${change.by} (“${change.reason}”)`
+  return `${who} changed it to ${partText(theirs)}.`
 }

@@ -4,7 +4,7 @@ import { readTargets, type Target } from '../actions/targets.js'
 import type { Watched } from '../figures/limiter-watch.js'
 import { counted, plainText } from '../findings/words.js'
 import { attempt } from './attempt.js'
-import { type Body, readChangeAuthor, readEffect, readLength } from './read-change.js'
+import { type Body, readBase, readChangeAuthor, readEffect, readLength } from './read-change.js'
 import type { ActionFigures, Sender } from './settings-actions.js'
 
 /** The most identities that an event names. */
@@ -24,7 +24,10 @@ export function clientActions(find: (name: unknown) => Watched, figures: ActionF
     })
   }
 
-  /** Blocks, exempts or raises. A limiter without settings blocks by its bans. */
+  /**
+   * Blocks, exempts or raises, unless another operator has overridden the same targets since the change `base`. A
+   * limiter without settings blocks by its bans.
+   */
   async function override(body: Body, { operator }: Sender): Promise<object> {
     const watched = find(body.limiter)
     const author = readChangeAuthor(body, operator)
@@ -32,8 +35,10 @@ export function clientActions(find: (name: unknown) => Watched, figures: ActionF
     return attempt(async () => {
       const targets = readTargets(body.targets)
       const durationMs = readLength(body.durationMs)
-      if (!blocksByBan(watched, effect))
-        return overrideTargets(watched, { targets, effect, durationMs }, author)
+      if (!blocksByBan(watched, effect)) {
+        const based = { ...author, basedOn: readBase(body.base) }
+        return overrideTargets(watched, { targets, effect, durationMs }, based)
+      }
       const { identities, ...done } = await banTargets(watched, { targets, durationMs })
       record('block', watched, `blocked ${whoText(targets)} until {${done.untilMs}}`, identities, author)
       return done

@@ -7,6 +7,8 @@ import { lift } from '../actions/lift.js'
 import { networkNotes, networkWarnings } from '../actions/network-warnings.js'
 import { previewEdit, previewOverride } from '../actions/preview.js'
 import { proposeRaise } from '../actions/raise.js'
+import { readReplaced } from '../actions/replaced-overrides.js'
+import { settingsOf } from '../actions/settings-of.js'
 import { readTargets } from '../actions/targets.js'
 import type { Watched } from '../figures/limiter-watch.js'
 import type { PageFigures } from '../figures/shown.js'
@@ -38,13 +40,18 @@ export function settingsActions(
   find: (name: unknown) => Watched,
   figures: ActionFigures,
 ) {
-  /** What the page proposes, before an operator overrides the limits of clients. */
+  /**
+   * What the page proposes, before an operator overrides the limits of clients, and what that would replace. `base`
+   * is absent if the settings could not be read.
+   */
   async function proposal({ limiter, targets: given }: Body, { req }: Sender): Promise<object> {
     const watched = find(limiter)
     const targets = await attempt(async () => readTargets(given))
-    const [shown, demands] = await Promise.all([
+    const replaced = async () => settingsOf(watched) && readReplaced(watched, targets)
+    const [shown, demands, replaces] = await Promise.all([
       figures.asOfNow(),
       withinPatience(figures.demands(watched.name)).catch(() => undefined),
+      withinPatience(replaced()).catch(() => undefined),
     ])
     const { limits = [], denied = [] } = shown.detail(watched.name) ?? {}
     const operatorAddress = addressOf(watched, req)
@@ -54,6 +61,7 @@ export function settingsActions(
       warnings: await attempt(async () => networkWarnings(targets, around)),
       notes: networkNotes(targets, around),
       mode: watched.limiter.mode,
+      ...replaces,
     }
   }
 

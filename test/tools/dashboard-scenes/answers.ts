@@ -93,6 +93,12 @@ function entry(kind: InForce['kind'], targets: readonly string[], own: Partial<I
   return { kind, count: targets.length, targets, paths: [`${kind}-path`], ...WHO, ...own }
 }
 
+/** What an override of the contested limiter replaces. */
+const { paths: _paths, ...REPLACED } = entry('raise', ['198.51.100.10'], {
+  untilMs: nowMs + 48 * MINUTE_MS,
+  value: { [CONTESTED]: { limit: 5000 } } as never,
+})
+
 function proposalFor(limiter: string, targets: readonly object[]) {
   if (limiter === FAILING) throw new RequestError(503, 'redis: no reply within 800 ms')
   const raise: Raise = { limitName: limiter, limit: 120, windowMs: MINUTE_MS, proposed: 250 }
@@ -104,6 +110,8 @@ function proposalFor(limiter: string, targets: readonly object[]) {
   }
   const isOfNetwork = targets.some((target) => 'network' in target || 'identity' in target)
   return {
+    base: 'latest',
+    replaces: limiter === CONTESTED ? [REPLACED] : [],
     raises: [raise, day],
     warnings: isOfNetwork
       ? [

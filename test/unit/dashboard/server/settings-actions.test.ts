@@ -1,3 +1,5 @@
+import { memoryStore, sharedSettings } from 'headgate'
+import { customStore } from 'headgate/store'
 import { actionsOn } from '../../../../src/dashboard/server/actions.js'
 import { RequestError } from '../../../../src/dashboard/server/respond.js'
 import type { ActionFigures } from '../../../../src/dashboard/server/settings-actions.js'
@@ -55,7 +57,7 @@ test('a network is blocked with the warnings that were asked for first, and unbl
     '1 client in 203.0.113.0/24 has had no denials in the last 12 to 24 hours.',
   ])
   expect({ raises, mode }).toMatchObject({ raises: [], mode: 'enforce' })
-  const body = { targets, effect: 'block', durationMs: 3_600_000, reason }
+  const body = { targets, effect: 'block', durationMs: 3_600_000, base: null, reason }
   expect(await send('override', body)).toMatchObject({ count: 1 })
   expect((await given.limiter.charge('203.0.113.5')).source).toBe('blocked')
   const { limiters } = (await send('in-force', {})) as never as {
@@ -107,6 +109,61 @@ test('a change of the mode is previewed: enforcing denies those over the limit, 
   given.limiter.mode = 'report'
   expect(await preview('enforce')).toMatchObject({
     limits: [{ denied: 0, wouldDeny: 1, newlyDenied: named, noLongerDenied: [] }],
+  })
+})
+
+describe('an override of acme that another operator has overridden', () => {
+  const targets = [{ identity: 'acme' }]
+  const raise = { targets, effect: 'raise', limits: { api: { limit: 5000 } }, durationMs: 86_400_000 }
+  const block = { targets, effect: 'block', durationMs: 3_600_000 }
+  const ada = { ...raise, reason: 'launch' }
+  const bob = { ...block, reason: 'attack' }
+
+  test('meanwhile is a 409 that says what is in force, and replaces it if it is sent again', async () => {
+    const given = watchedLimiter()
+    const send = actions(given)
+    const { base, replaces } = await send('proposal', { targets }) // both have the dialog open
+    expect({ base, replaces }).toEqual({ base: null, replaces: [] })
+    await send('override', { ...ada, base }, 'ada')
+    const conflict = await failure(send('override', { ...bob, base }, 'bob'))
+    expect(conflict).toMatchObject({
+      status: 409,
+      conflicts: [{ theirs: { limits: { api: { limit: 5000 } } }, change: { by: 'ada', reason: 'launch' } }],
+    })
+    expect((await given.settings.read('api')).overrides).toMatchObject([{ limits: { api: { limit: 5000 } } }])
+    const again = await send('proposal', { targets })
+    expect(again).toMatchObject({
+      base: (conflict as { base?: string }).base,
+      replaces: [
+        { kind: 'raise', targets: ['acme'], value: { api: { limit: 5000 } }, by: 'ada', reason: 'launch' },
+      ],
+    })
+    await send('override', { ...bob, base: again.base }, 'bob')
+    expect((await given.settings.read('api')).overrides).toMatchObject([{ identity: 'acme', block: true }])
+  })
+
+  test('is made once if it is sent twice, and others do not stand in its way', async () => {
+    const given = watchedLimiter()
+    const send = actions(given)
+    const other = { ...bob, targets: [{ network: '192.0.2.0/24' }], base: null }
+    for (const body of [other, { ...ada, base: null, id: 'one' }, { ...ada, base: null, id: 'one' }])
+      await send('override', body)
+    expect((await given.settings.changes('api')).map(({ partCount }) => partCount)).toEqual([1, 1])
+  })
+
+  test('before is shown for a client as it is listed, too, and nothing of other clients', async () => {
+    const given = watchedLimiter()
+    const send = actions(given)
+    await given.limiter.charge('acme')
+    await send('override', { ...ada, base: null })
+    const [{ storedIdentity = '' } = {}] = (await given.settings.read('api')).overrides
+    const replacedBy = async (target: object) =>
+      ((await send('proposal', { targets: [target] })).replaces as object[]).length
+    expect([
+      await replacedBy({ storedIdentity }),
+      await replacedBy({ identity: ' acme ' }),
+      await replacedBy({ identity: 'zoe' }),
+    ]).toEqual([1, 1, 0])
   })
 })
 
@@ -177,12 +234,12 @@ test.each([
   ],
   [
     'override',
-    { targets: [{ identity: 'a' }], effect: 'block', durationMs: 5, reason },
+    { targets: [{ identity: 'a' }], effect: 'block', durationMs: 5, base: null, reason },
     'durationMs must be',
   ],
   [
     'override',
-    { targets: [{ identity: 'a' }], effect: 'destroy', durationMs: 3_600_000, reason },
+    { targets: [{ identity: 'a' }], effect: 'destroy', durationMs: 3_600_000, base: null, reason },
     'effect must',
   ],
   [
@@ -192,11 +249,13 @@ test.each([
       effect: 'raise',
       limits: { api: { limit: -1 } },
       durationMs: 3_600_000,
+      base: null,
       reason,
     },
     'limit must',
   ],
   ['override', { targets: [], effect: 'block', durationMs: 3_600_000, reason }, 'targets must'],
+  ['override', { targets: [{ identity: 'a' }], effect: 'exempt', durationMs: null, reason }, 'base must'],
   ['save', { parts: [{ path: 'limits.api', value: { limit: 1 } }], reason }, 'base must'],
   ['save', { parts: [{ path: 'constructor', value: 1 }], base: null, reason }, 'parts[0].path must'],
   ['save', { parts: [], base: null, reason }, 'parts must'],
@@ -227,7 +286,8 @@ test('a change needs a name, which the option operator or the page gives', async
     reason,
   }
   const sender = { operator: undefined, req: undefined }
-  const override = (own: object) => all.get('override')?.run({ ...body, ...own }, sender) as Promise<object>
+  const override = (own: object) =>
+    all.get('override')?.run({ ...body, base: null, ...own }, sender) as Promise<object>
   expect(await failure(override({}))).toMatchObject({
     status: 400,
     message: expect.stringContaining('who you are'),
@@ -252,10 +312,20 @@ test.each(['x', '__proto__', '203.0.113.0/33'])('a proposal for the network %s i
   await expect(send('proposal', { targets: [{ network }] })).rejects.toMatchObject({ status: 400 })
 })
 
-test('a proposal waits a second at most for a store that hangs', async () => {
-  const send = actions(watchedLimiter(), { demands: () => new Promise(() => undefined) })
-  expect(await send('proposal', { targets: [{ network: '192.0.2.0/24' }] })).toMatchObject({
+test('a proposal waits a second at most for a store that hangs, and says that the settings were not read', async () => {
+  const hang = () => new Promise<never>(() => undefined)
+  const memory = memoryStore()
+  const documents = { read: hang, replace: hang }
+  const settings = sharedSettings(
+    customStore({ name: 'redis', apply: (all) => memory.apply(all), documents }),
+  )
+  const given = watchedLimiter({ settings })
+  const send = actions(given, { demands: hang })
+  const proposal = await send('proposal', { targets: [{ network: '192.0.2.0/24' }] })
+  expect(proposal).toMatchObject({
     warnings: [],
     notes: ['The other clients in 192.0.2.0/24 could not be read.'],
   })
+  expect(proposal).not.toHaveProperty('base')
+  await given.limiter.close()
 })
