@@ -3,6 +3,7 @@ import { isMemoryStore } from '../../stores/memory/contract.js'
 import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
+import { longestBlockOf } from '../figures/longest-block.js'
 import { limitsInUse } from './limits-in-use.js'
 import { partsOf, readStanding } from './lookup.js'
 
@@ -71,14 +72,38 @@ export interface KnownBans {
   /** How many clients were looked at that were denied lately, and how many were not. */
   readonly looked: number
   readonly unread: number
+  /** How many that operators have blocked were not looked at, and may still be banned. */
+  readonly unreadBlocked: number
 }
 
 /** Reads the bans of clients that the page knows. Rejects if the store failed. */
 export async function readBans(watched: Watched, known: KnownClients): Promise<KnownBans> {
   const identities = Array.from(new Set(known.identities))
   const listed = identities.slice(0, mostListed(watched))
-  const bans = await bansOf(watched, { identities: listed, events: known.events })
-  return { bans, looked: listed.length, unread: identities.length - listed.length }
+  const blocks = known.events.filter(({ kind, limiter }) => kind === 'block' && limiter === watched.name)
+  const typed = Array.from(new Set(blocks.toReversed().flatMap(identitiesOf))).slice(0, MAX_TYPED)
+  return {
+    bans: await bansOf(watched, typed, listed, blocks),
+    looked: listed.length,
+    unread: identities.length - listed.length,
+    unreadBlocked: unreadAmong(blocks.filter(mayLast(watched)), new Set([...typed, ...listed])),
+  }
+}
+
+/** Returns whether a block may not have ended yet. */
+function mayLast({ inspection }: Watched): (block: LoggedEvent) => boolean {
+  const longestMs = longestBlockOf(inspection.limits.values())
+  return ({ atMs }) => Date.now() - atMs < longestMs
+}
+
+/** Returns how many clients of some blocks were not read: events name only some. */
+function unreadAmong(blocks: readonly LoggedEvent[], read: ReadonlySet<string>): number {
+  const named = new Set(blocks.flatMap(identitiesOf).filter((identity) => !read.has(identity)))
+  const unnamed = blocks.map((block) => {
+    const { count } = fieldsOf(block.details)
+    return typeof count === 'number' ? Math.max(0, count - identitiesOf(block).length) : 0
+  })
+  return unnamed.reduce((sum, count) => sum + count, named.size)
 }
 
 /** Returns of how many clients bans are read: of as many as the store can read in one batch. */
@@ -91,10 +116,10 @@ function mostListed({ inspection: { store, limits } }: Watched): number {
 
 async function bansOf(
   watched: Watched,
-  { identities: listed, events }: KnownClients,
+  typed: readonly string[],
+  listed: readonly string[],
+  blocks: readonly LoggedEvent[],
 ): Promise<readonly KnownBan[]> {
-  const blocks = events.filter(({ kind, limiter }) => kind === 'block' && limiter === watched.name)
-  const typed = Array.from(new Set(blocks.toReversed().flatMap(identitiesOf))).slice(0, MAX_TYPED)
   if (typed.length + listed.length === 0) return []
   return (await bannedAmong(watched, typed, listed)).map((banned) => {
     const event = blocks.findLast((each) => identitiesOf(each).includes(banned.identity))

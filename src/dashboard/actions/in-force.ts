@@ -42,9 +42,9 @@ export interface LimiterInForce {
   readonly entries: readonly InForce[]
   /** How many entries there are, listed or not. */
   readonly total: number
-  /** Of how many denied clients it is known whether they are banned, and of how many not; absent without bans. */
-  readonly banned?: Pick<KnownBans, 'looked' | 'unread'>
-  /** Why it could not be read. */
+  /** Of how many clients it is known whether they are banned, and of how many not; absent without bans. */
+  readonly banned?: Omit<KnownBans, 'bans'>
+  /** Why some of it could not be read. */
   readonly problem?: string
 }
 
@@ -53,25 +53,30 @@ const MAX_SHOWN = 20
 
 /** Reads what is in force in a limiter: of its settings, and bans of clients that the page knows. Never rejects. */
 export async function readInForce(watched: Watched, known: KnownClients): Promise<LimiterInForce> {
-  const { name: limiter } = watched
-  try {
-    const [{ base, parts }, { bans, ...banned }] = await Promise.all([
-      readParts(watched),
-      readBans(watched, known),
-    ])
-    const entries = [...groupedEntries(parts), ...bans.map(banEntry)].sort(
-      (a, b) => (b.atMs ?? 0) - (a.atMs ?? 0),
-    )
-    return {
-      limiter,
-      ...(base !== undefined && { base }),
-      entries: entries.slice(0, MAX_ENTRIES),
-      total: entries.length,
-      ...(longestBlockOf(watched.inspection.limits.values()) > 0 && { banned }),
-    }
-  } catch (error) {
-    return { limiter, entries: [], total: 0, problem: messageOf(error) }
+  const [settings, bans] = await Promise.allSettled([readParts(watched), readBans(watched, known)])
+  const { base, parts } = settledValue(settings) ?? { base: undefined, parts: [] }
+  const { bans: listed, ...banned } = settledValue(bans) ?? { bans: [] }
+  const entries = [...groupedEntries(parts), ...listed.map(banEntry)].sort(
+    (a, b) => (b.atMs ?? 0) - (a.atMs ?? 0),
+  )
+  const problem = [problemOf('Settings', settings), problemOf('Bans', bans)].filter(Boolean).join(' ')
+  const hasBans = longestBlockOf(watched.inspection.limits.values()) > 0
+  return {
+    limiter: watched.name,
+    ...(base !== undefined && { base }),
+    entries: entries.slice(0, MAX_ENTRIES),
+    total: entries.length,
+    ...(hasBans && 'looked' in banned && { banned }),
+    ...(problem !== '' && { problem }),
   }
+}
+
+const settledValue = <T>(settled: PromiseSettledResult<T>): T | undefined =>
+  settled.status === 'fulfilled' ? settled.value : undefined
+
+function problemOf(what: string, settled: PromiseSettledResult<unknown>): string | undefined {
+  if (settled.status === 'fulfilled') return undefined
+  return `${what} could not be read (${messageOf(settled.reason)}).`
 }
 
 async function readParts(watched: Watched) {

@@ -2,7 +2,7 @@ import { confirmDialog } from './confirm-dialog.js'
 import { el, identity, setChildren, setText } from './dom.js'
 import { count, counted, moment, spelled } from './format.js'
 import { addressOf } from './route.js'
-import { post } from './server.js'
+import { post, RETRY_MS } from './server.js'
 
 const KINDS = {
   block: 'blocked',
@@ -59,33 +59,44 @@ export function inForceList({ limiter, actions, onDone }) {
     note,
     table,
   )
-  let read = []
+  /** What was read last; `undefined` before the first reply. */
+  let read
+  /** Why the last read failed. */
+  let problem
   let canChange = false
+  /** The time of the figures, and the next time at which something ends. */
+  let atMs = 0
+  let nextEndMs = Number.POSITIVE_INFINITY
+  /** When it is read again because something could not be read. */
+  let retryMs = Number.POSITIVE_INFINITY
   /** The last event that may have changed something; `STALE` if the list is to be read anyway. */
   let seenEvent = STALE
   let latest = 0
 
   async function load() {
     const turn = ++latest
-    try {
-      const { limiters } = await post('in-force', limiter === undefined ? {} : { limiter })
-      if (turn !== latest) return
-      read = limiters
-      draw()
-    } catch (error) {
-      if (turn === latest) setText(note, error.message)
-    }
+    retryMs = Number.POSITIVE_INFINITY
+    const reply = await post('in-force', limiter === undefined ? {} : { limiter }).catch((error) => error)
+    if (turn !== latest) return
+    problem = reply.limiters === undefined ? reply.message : undefined
+    read = reply.limiters ?? read
+    if (problem !== undefined || read.some((each) => each.problem !== undefined))
+      retryMs = performance.now() + RETRY_MS
+    draw()
   }
 
   function draw() {
-    const entries = read.flatMap((each) => each.entries.map((entry) => [each, entry]))
+    if (read === undefined) return setText(note, problem ?? 'Reading…')
+    const entries = read.flatMap((each) => each.entries.filter(isLasting).map((entry) => [each, entry]))
+    nextEndMs = Math.min(...entries.map(([, { untilMs }]) => untilMs ?? Number.POSITIVE_INFINITY))
     const failed = read.filter(({ problem }) => problem !== undefined)
     const more = read.reduce((sum, each) => sum + each.total - each.entries.length, 0)
     setChildren(problems, JSON.stringify(failed), () =>
       failed.map((each) => el('p', { class: 'problem' }, `${each.limiter}: ${each.problem}`)),
     )
     const texts = [
-      entries.length === 0 && failed.length === 0 && NOTHING,
+      problem,
+      entries.length === 0 && failed.length === 0 && problem === undefined && NOTHING,
       more > 0 && `${count(more)} more are not listed.`,
       bansText(read),
     ]
@@ -93,6 +104,8 @@ export function inForceList({ limiter, actions, onDone }) {
     table.hidden = entries.length === 0
     setChildren(body, JSON.stringify([entries, canChange]), () => entries.map(row))
   }
+
+  const isLasting = ({ untilMs }) => untilMs === undefined || untilMs > atMs
 
   function row([found, entry]) {
     const { kind, untilMs, by, reason, atMs, count: targets } = entry
@@ -159,15 +172,19 @@ export function inForceList({ limiter, actions, onDone }) {
     }
   }
 
-  /** Reads the list when it is opened, and again when an event says that something has changed. */
+  /**
+   * Reads the list when it is opened, again when an event says that something has changed, and after a failure. What
+   * ends is listed no longer.
+   */
   function show(model) {
     if (!model.isKnown) return
-    if (canChange !== model.session.canChange) {
+    atMs = model.atMs
+    if (canChange !== model.session.canChange || atMs >= nextEndMs) {
       canChange = model.session.canChange
       draw()
     }
     const last = model.events.findLast(({ kind }) => CHANGES.includes(kind))?.id
-    if (last === seenEvent) return
+    if (last === seenEvent && performance.now() < retryMs) return
     seenEvent = last
     void load()
   }
@@ -188,11 +205,15 @@ const NOTHING = 'Nothing: the limits in the code apply to everyone.'
 function bansText(read) {
   const banned = read.flatMap((each) => each.banned ?? [])
   if (banned.length === 0) return ''
-  const [looked, unread] = ['looked', 'unread'].map((name) =>
+  const [looked, unread, blocked] = ['looked', 'unread', 'unreadBlocked'].map((name) =>
     banned.reduce((sum, each) => sum + each[name], 0),
   )
-  const others = unread > 0 ? `, but not for ${count(unread)} that were denied less` : ''
-  return `Bans are listed for the clients that operators blocked last, and for ${counted(looked, 'client')} denied recently${others}.`
+  const others = [
+    unread > 0 && `${count(unread)} that were denied less`,
+    blocked > 0 && `${count(blocked)} that operators blocked earlier`,
+  ].filter(Boolean)
+  const but = others.length > 0 ? `, but not for ${others.join(', or for ')}` : ''
+  return `Bans are listed for the clients that operators blocked last, and for ${counted(looked, 'client')} denied recently${but}.`
 }
 
 /** Returns new numbers in words, such as `api: 100 per 1m`. */

@@ -53,7 +53,9 @@ export function clientActions(find: (name: unknown) => Watched, figures: ActionF
     identities: readonly string[],
     { by, reason }: { readonly by: string; readonly reason: string },
   ): void {
-    const details = { identities: identities.slice(0, MAX_NAMED) }
+    const named = identities.slice(0, MAX_NAMED)
+    const isCut = named.length < identities.length
+    const details = { identities: named, ...(isCut && { count: identities.length }) }
     figures.record({ kind, text, limiter: name, by, reason, details })
   }
 

@@ -70,7 +70,7 @@ function foundIn(limiter: string, i: number, identity: string): Found {
 function inForceOf(limiter: string): LimiterInForce {
   if (limiter === FAILING) return { limiter, entries: [], total: 0, problem: 'redis: no reply within 800 ms' }
   const own = limiter === 'search' ? ENTRIES : limiter === 'api' ? ENTRIES.slice(0, 1) : []
-  const banned = limiter === 'search' ? { banned: { looked: 256, unread: 744 } } : {}
+  const banned = limiter === 'search' ? { banned: { looked: 256, unread: 744, unreadBlocked: 0 } } : {}
   return { limiter, base: 'latest', entries: own, total: own.length === 0 ? 0 : own.length + 3, ...banned }
 }
 

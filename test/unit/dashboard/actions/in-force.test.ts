@@ -159,11 +159,42 @@ describe('a ban', () => {
     expect((await readInForce(watchedLimiter().watched, nobody)).banned).toBeUndefined() // without bans
   })
 
-  test('that cannot be read is a problem, not a failure', async () => {
+  test('is not listed of all that operators have blocked: 30 by hand, and 100 that no event names', async () => {
     const { watched } = watchedLimiter({ policy, settings: undefined })
-    const apply = () => Promise.reject(new StoreError('memory', 'it hangs'))
-    const broken = { ...watched, inspection: { ...watched.inspection, apply } }
-    const found = await readInForce(broken, { identities: ['ada'], events: [] })
-    expect(found).toEqual({ limiter: 'api', entries: [], total: 0, problem: 'memory: it hangs' })
+    await charge(watched.limiter as never, 'c0')
+    const identities = Array.from({ length: 30 }, (_, i) => `c${i}`)
+    await blockIdentities(watched, identities, 60_000)
+    const about = { kind: 'block', text: '', limiter: 'api', ...ines } as const
+    const minuteAgoMs = Date.now() - 60_000
+    const events = [
+      { ...about, id: 'ended', atMs: 5, details: { identities: ['old'], count: 7 } },
+      { ...about, id: '1', atMs: minuteAgoMs, details: { identities: identities.slice(0, 20), count: 120 } },
+      { ...about, id: '2', atMs: minuteAgoMs, details: { identities: identities.slice(20) } },
+    ]
+    const { total, banned } = await readInForce(watched, { identities: [], events })
+    expect({ total, banned }).toEqual({ total: 20, banned: { looked: 0, unread: 0, unreadBlocked: 110 } })
+  })
+
+  test('that cannot be read is a problem, and settings are still listed; and the other way round', async () => {
+    const { watched, settings } = watchedLimiter({ policy })
+    await blockIdentities(watched, ['ada'], 60_000)
+    await settings.change('api', { mode: 'report' }, ines)
+    const fail = () => Promise.reject(new StoreError('memory', 'it hangs'))
+    const broken = { ...watched, inspection: { ...watched.inspection, apply: fail } }
+    const known = { identities: ['ada'], events: [] }
+    expect(await readInForce(broken, known)).toEqual({
+      limiter: 'api',
+      base: expect.any(String),
+      entries: [expect.objectContaining({ kind: 'mode', value: 'report' })],
+      total: 1,
+      problem: 'Bans could not be read (memory: it hangs).',
+    })
+    jest.spyOn(settings, 'readWithChanges').mockImplementation(fail)
+    const event = { id: 'e', atMs: 5, kind: 'block', text: '', limiter: 'api', ...ines } as const
+    const details = { identities: ['ada'] }
+    expect(await readInForce(watched, { identities: [], events: [{ ...event, details }] })).toMatchObject({
+      entries: [{ kind: 'ban', targets: ['ada'] }],
+      problem: 'Settings could not be read (memory: it hangs).',
+    })
   })
 })
