@@ -4,7 +4,7 @@ import { el, identity, setChildren, setText } from './dom.js'
 import { count, duration, moment, spelled } from './format.js'
 import { livePreview } from './live-preview.js'
 import { replacedTexts } from './replaced-text.js'
-import { post } from './server.js'
+import { ask, post } from './server.js'
 import { DAY_MS, HOUR_MS, lengthsIn } from './ways.js'
 
 const WORDS = {
@@ -86,7 +86,7 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
   async function propose() {
     base = undefined
     try {
-      const proposal = await post('proposal', { limiter, targets })
+      const proposal = await ask('proposal', { limiter, targets })
       const { raises, warnings: also, notes: unknown, replaces } = proposal
       if (proposal.base === undefined) throw new Error('the settings could not be read.')
       base = proposal.base

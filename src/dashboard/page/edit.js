@@ -6,7 +6,7 @@ import { inForceList } from './in-force.js'
 import { livePreview } from './live-preview.js'
 import { randomId } from './random-id.js'
 import { addressOf } from './route.js'
-import { post } from './server.js'
+import { ask, post, RETRY_MS } from './server.js'
 import { settingsFields } from './settings-fields.js'
 import { historyPanel } from './settings-history.js'
 import { targetForm } from './target-form.js'
@@ -70,16 +70,23 @@ export function editView(limiter, { actions, onDone }) {
   let read
   let id = randomId()
   let canChange = false
+  /** When the settings are read again, because they could not be read, and why not. */
+  let retryMs = Number.POSITIVE_INFINITY
+  let unread
   /** The last event that said that the settings have changed. */
   let seenEvent
 
-  /** Reads the settings. What was typed stays if `keeps` is set. */
+  /** Reads the settings, later again if they cannot be read. What was typed stays if `keeps` is set. */
   async function load(keeps = false) {
+    retryMs = Number.POSITIVE_INFINITY
     try {
-      settings = await post('settings', { limiter })
+      settings = await ask('settings', { limiter })
     } catch (error) {
+      retryMs = performance.now() + RETRY_MS
+      unread = error.message
       return showProblem(error)
     }
+    if (problem.textContent === unread) problem.hidden = true
     history.show(settings.changes, canChange)
     if (!keeps) showFields()
     overrides.open()
@@ -151,7 +158,8 @@ export function editView(limiter, { actions, onDone }) {
   /** Shows what has changed since. What an operator has typed stays, and may conflict when it is saved. */
   function follow(events) {
     const { id: last = '' } = events.findLast(isOfSettings) ?? {}
-    if (seenEvent !== undefined && last !== seenEvent) void load(isEdited())
+    const isChanged = seenEvent !== undefined && last !== seenEvent
+    if (isChanged || performance.now() >= retryMs) void load(isEdited())
     seenEvent = last
   }
 

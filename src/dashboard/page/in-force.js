@@ -2,7 +2,7 @@ import { confirmDialog } from './confirm-dialog.js'
 import { el, identity, setChildren, setText } from './dom.js'
 import { count, counted, moment, spelled } from './format.js'
 import { addressOf } from './route.js'
-import { post, RETRY_MS } from './server.js'
+import { ask, post, RETRY_MS } from './server.js'
 
 const KINDS = {
   block: 'blocked',
@@ -76,7 +76,7 @@ export function inForceList({ limiter, actions, onDone }) {
   async function load() {
     const turn = ++latest
     retryMs = Number.POSITIVE_INFINITY
-    const reply = await post('in-force', limiter === undefined ? {} : { limiter }).catch((error) => error)
+    const reply = await ask('in-force', limiter === undefined ? {} : { limiter }).catch((error) => error)
     if (turn !== latest) return
     problem = reply.limiters === undefined ? reply.message : undefined
     read = reply.limiters ?? read

@@ -1,14 +1,14 @@
 import { el, setChildren } from './dom.js'
 import { previewTexts } from './preview-text.js'
-import { post } from './server.js'
+import { ask } from './server.js'
 
 const TYPING_MS = 400
 
 /**
- * Creates the list of what a change would have done. `ask()` returns the change, or `undefined` if there is none yet.
+ * Creates the list of what a change would have done. `changeOf()` returns the change, or `undefined` if there is none yet.
  * A reply that comes late never replaces a later one.
  */
-export function livePreview(ask) {
+export function livePreview(changeOf) {
   const element = el('ul', { class: 'preview', 'aria-live': 'polite' })
   let timer
   let latest = 0
@@ -20,8 +20,8 @@ export function livePreview(ask) {
   }
 
   async function read() {
-    const change = ask()
-    return change === undefined ? [] : previewTexts(await post('preview', change))
+    const change = changeOf()
+    return change === undefined ? [] : previewTexts(await ask('preview', change))
   }
 
   return {

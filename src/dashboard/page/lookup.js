@@ -1,7 +1,7 @@
 import { changeButtons } from './change-buttons.js'
 import { el, identity, table } from './dom.js'
 import { clock, count, duration, isNetwork } from './format.js'
-import { post } from './server.js'
+import { ask } from './server.js'
 
 const LISTINGS = {
   block: 'The block option lists this IP address, so it is always denied. Change the option to let it in.',
@@ -48,7 +48,7 @@ export function lookupView({ go, actions, onDone }) {
   async function lookUp(text) {
     const turn = ++latest
     try {
-      const { found } = await post('lookup', { identity: text })
+      const { found } = await ask('lookup', { identity: text })
       if (turn === latest) results.replaceChildren(...panels(text, found))
     } catch (error) {
       if (turn === latest) results.replaceChildren(problem(error.message))

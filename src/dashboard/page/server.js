@@ -8,8 +8,15 @@ export function request(path, options = {}) {
   return fetch(path, { ...options, signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => undefined)
 }
 
+/** Sends a question, which changes nothing. Returns the response, or throws an `Error` with what went wrong. */
+export function ask(action, body) {
+  return post(action, body).catch(({ message }) => {
+    throw new Error(message)
+  })
+}
+
 /**
- * Sends an action. Returns the response, or throws an `Error` with what went wrong: `isUnknown` if it is not known
+ * Sends a change. Returns the response, or throws an `Error` with what went wrong: `isUnknown` if it is not known
  * whether the action was carried out.
  */
 export async function post(action, body) {

@@ -1,6 +1,6 @@
 import { el, identity, setChildren, setText } from './dom.js'
 import { count, counted, duration, moment, spelled } from './format.js'
-import { post } from './server.js'
+import { ask, RETRY_MS } from './server.js'
 import { startTrialDialog, stepDialog } from './trial-dialogs.js'
 
 /** How often proposals are read again: processes report what they count as often. */
@@ -29,12 +29,15 @@ export function trialPanel({ limiter, actions, onDone }) {
     const turn = ++latest
     nextMs = performance.now() + FRESH_MS
     try {
-      const read = await post('tuning', { limiter })
+      const read = await ask('tuning', { limiter })
       if (turn !== latest) return
       tuning = read
       draw()
     } catch ({ message }) {
-      if (turn === latest) setText(status, message)
+      if (turn !== latest) return
+      nextMs = performance.now() + RETRY_MS
+      setText(status, message)
+      status.hidden = false
     }
   }
 

@@ -20,3 +20,10 @@ export async function attempt<T>(action: () => Promise<T>): Promise<T> {
     throw new RequestError(503, messageOf(error), {}, { isUnknown })
   }
 }
+
+/** Reads something for an action. Rejects as `attempt` does, but a read has no outcome that could be unknown. */
+export async function attemptRead<T>(read: () => Promise<T>): Promise<T> {
+  return attempt(read).catch((error) => {
+    throw error.status === 503 ? new RequestError(503, error.message) : error
+  })
+}

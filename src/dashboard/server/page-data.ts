@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { messageOf } from '../../stores/store-error.js'
 import type { PageFigures } from '../figures/shown.js'
+import { attemptRead } from './attempt.js'
 import { RequestError, send, sendJson } from './respond.js'
 
 /** What the page reads once, by the last segment of its path: `GET` and `HEAD`. */
@@ -12,8 +12,9 @@ export function pageData(figures: PageFigures): PageData {
   async function history(res: ServerResponse, query: URLSearchParams): Promise<void> {
     const limiter = query.get('limiter')
     const shown = await figures.asOfNow()
-    if (limiter === null) return sendJson(res, 200, Object.fromEntries(await read(shown.histories())))
-    const found = await read(shown.history(limiter))
+    if (limiter === null)
+      return sendJson(res, 200, Object.fromEntries(await attemptRead(() => shown.histories())))
+    const found = await attemptRead(() => shown.history(limiter))
     if (found === undefined) throw new RequestError(404, 'There is no such limiter.')
     sendJson(res, 200, found)
   }
@@ -27,13 +28,4 @@ export function pageData(figures: PageFigures): PageData {
   }
 
   return new Map(Object.entries({ history, log }))
-}
-
-/** Waits for figures that are in a store, which may fail. */
-async function read<T>(reading: Promise<T>): Promise<T> {
-  try {
-    return await reading
-  } catch (error) {
-    throw new RequestError(503, messageOf(error))
-  }
 }

@@ -12,7 +12,7 @@ import { settingsOf } from '../actions/settings-of.js'
 import { readTargets } from '../actions/targets.js'
 import type { Watched } from '../figures/limiter-watch.js'
 import type { PageFigures } from '../figures/shown.js'
-import { attempt } from './attempt.js'
+import { attempt, attemptRead } from './attempt.js'
 import { type Body, readBase, readChangeAuthor, readEffect } from './read-change.js'
 import { RequestError } from './respond.js'
 
@@ -46,7 +46,7 @@ export function settingsActions(
    */
   async function proposal({ limiter, targets: given }: Body, { req }: Sender): Promise<object> {
     const watched = find(limiter)
-    const targets = await attempt(async () => readTargets(given))
+    const targets = await attemptRead(async () => readTargets(given))
     const replaced = async () => settingsOf(watched) && readReplaced(watched, targets)
     const [shown, demands, replaces] = await Promise.all([
       figures.asOfNow(),
@@ -58,7 +58,7 @@ export function settingsActions(
     const around = { operatorAddress, demands, denied: new Set(denied.map(({ identity }) => identity)) }
     return {
       raises: proposeRaise({ limits, denied, demands: demands ?? [] }, targets),
-      warnings: await attempt(async () => networkWarnings(targets, around)),
+      warnings: await attemptRead(async () => networkWarnings(targets, around)),
       notes: networkNotes(targets, around),
       mode: watched.limiter.mode,
       ...replaces,
@@ -78,12 +78,12 @@ export function settingsActions(
     return { limiters: await Promise.all(wanted.map(read)) }
   }
 
-  const settings = ({ limiter }: Body) => attempt(() => readEditable(find(limiter)))
+  const settings = ({ limiter }: Body) => attemptRead(() => readEditable(find(limiter)))
 
   /** What an edit, or an override of some clients, would have done. */
   async function preview(body: Body): Promise<object> {
     const watched = find(body.limiter)
-    return attempt(async () => {
+    return attemptRead(async () => {
       const change =
         body.targets === undefined
           ? { parts: readParts(body.parts) }

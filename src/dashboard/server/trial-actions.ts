@@ -3,7 +3,7 @@ import type { Trial, TrialOrigin } from '../../tuning/trial/trial.js'
 import { timeout } from '../../util/timeout.js'
 import type { Tuning } from '../board/tuning.js'
 import type { Action } from './actions.js'
-import { attempt } from './attempt.js'
+import { attempt, attemptRead } from './attempt.js'
 import { type Body, readChangeAuthor } from './read-change.js'
 import { RequestError } from './respond.js'
 import type { Sender } from './settings-actions.js'
@@ -29,7 +29,7 @@ export function trialActions(tuning: Tuning): readonly (readonly [string, Action
 
   async function read({ limiter }: Body): Promise<object> {
     const name = readName('limiter', limiter)
-    const { trial, proposals } = await attempt(() => within(tuning.read(name)))
+    const { trial, proposals } = await attemptRead(() => within(tuning.read(name)))
     return { proposals, trial: trialResponse(trial), defaults: TRIAL_DEFAULTS }
   }
 

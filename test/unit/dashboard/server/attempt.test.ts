@@ -1,5 +1,5 @@
 import { StoreError } from 'headgate'
-import { attempt } from '../../../../src/dashboard/server/attempt.js'
+import { attempt, attemptRead } from '../../../../src/dashboard/server/attempt.js'
 import { RequestError } from '../../../../src/dashboard/server/respond.js'
 
 test.each([
@@ -16,5 +16,18 @@ test.each([
   await expect(attempt(() => Promise.reject(error))).rejects.toMatchObject({
     message: error.message,
     ...expected,
+  })
+})
+
+test.each([
+  [new StoreError('redis', 'no reply within 5000 ms'), 503],
+  [new TypeError('limit must be'), 400],
+  [new RequestError(404, 'There is no such limiter.'), 404],
+])('a read that fails with %s has no unknown outcome', async (error, status) => {
+  const { message } = error
+  await expect(attemptRead(() => Promise.reject(error))).rejects.toMatchObject({
+    status,
+    message,
+    details: {},
   })
 })
