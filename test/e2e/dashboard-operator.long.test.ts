@@ -146,7 +146,11 @@ test('hostile names of clients and operators are text, in dialogs and in lists',
   expect(await dialog.getByRole('heading').textContent()).toBe(`Block ${by} in search`)
   await dialog.getByLabel('Reason').fill('x'.repeat(1_000_000))
   expect((await dialog.getByLabel('Reason').inputValue()).length).toBe(500)
-  await dialog.getByRole('button', { name: 'Block for 1 hour' }).click()
+  await dialog.getByText(/^Replaces: blocked indefinitely/).waitFor()
+  for (let i = 0; i < 20 && (await dialog.isVisible()); i++) {
+    await dialog.locator('button[type=submit]').dispatchEvent('click') // the first may be too early
+    await dialog.locator('[aria-busy]').waitFor({ state: 'detached' })
+  }
   await page.getByRole('status').getByText('Blocked <img').waitFor()
   expect(await page.locator('img[src=x]').count()).toBe(0)
   expect(troubles).toEqual([])
@@ -198,7 +202,9 @@ test('a store that hangs leaves no doubt that the outcome is unknown, and pressi
   const stage = await setStage(customStore({ ...memory, name: 'hanging', documents: hanging }))
   await scrape(stage)
   const { page } = await stage.open('')
+  const proposed = page.waitForResponse('**/proposal')
   await page.getByRole('button', { name: 'Block 203.0.113.0/24 for 1 hour' }).click()
+  await proposed // what the block replaces is known
   const dialog = page.getByRole('dialog')
   const confirm = dialog.getByRole('button', { name: 'Block for 1 hour' })
   hangs = true
