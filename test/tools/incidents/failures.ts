@@ -16,10 +16,14 @@ const isQuiet = async (page: Page) => (await page.locator('[data-headline]').cou
 
 /** The decisions that the first server makes without the store, which its page cannot read from the others. */
 async function compareDecisions(stage: Stage) {
-  await pause(200) // what was sent is decided, and nothing is sent any more
-  const { outages = [] } = await stage.frame()
-  const shown = outages.reduce((sum, { decisions }) => sum + decisions, 0)
-  return { counted: [stage.traffic.decidedWithoutStore(stage.servers[0]?.port ?? 0)], shown: [shown] }
+  let [counted, shown] = [0, -1]
+  for (let attempts = 0; attempts < 20 && shown !== counted; attempts++) {
+    await pause(250) // the page shows what was decided a second ago
+    counted = stage.traffic.decidedWithoutStore(stage.servers[0]?.port ?? 0)
+    const { outages = [] } = await stage.frame()
+    shown = outages.reduce((sum, { decisions }) => sum + decisions, 0)
+  }
+  return { counted: [counted], shown: [shown] }
 }
 
 export const storeFrozen: Incident = {
