@@ -1,7 +1,6 @@
-import { confirmDialog } from './confirm-dialog.js'
 import { el, setText } from './dom.js'
 import { withTimes } from './format.js'
-import { post } from './server.js'
+import { undoDialog } from './undo-dialog.js'
 
 /** Denials that begin within this time after a change may be its effect. */
 const BEFORE_MS = 120_000
@@ -33,17 +32,12 @@ export function changeLine({ actions, onDone }) {
 
   function undo() {
     const { limiter, by, text: what, details } = change
-    confirmDialog({
+    const did = `${by} ${withTimes(what)}`
+    undoDialog({
       title: `Undo what ${by} did in ${limiter}`,
-      verb: 'Undo',
-      reason: 'it was a mistake',
-      content: [el('p', { class: 'quiet' }, `${by} ${withTimes(what)}`)],
-      actions,
-      async run(author) {
-        await post('undo', { limiter, change: details.change, ...author })
-        return `Undone: ${by} ${withTimes(what)} in ${limiter}.`
-      },
-      onDone,
+      content: [el('p', { class: 'quiet' }, did)],
+      done: `Undone: ${did} in ${limiter}.`,
+      ...{ limiter, change: details.change, actions, onDone },
     })
   }
 

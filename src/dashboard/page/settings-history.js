@@ -1,8 +1,7 @@
-import { confirmDialog } from './confirm-dialog.js'
 import { el, setChildren } from './dom.js'
 import { count, moment, spelled } from './format.js'
 import { numbersText, valueText, whyOf } from './in-force.js'
-import { post } from './server.js'
+import { undoDialog } from './undo-dialog.js'
 
 const MAX_PARTS = 5
 
@@ -17,16 +16,10 @@ export function historyPanel({ limiter, actions, onDone }) {
   )
 
   function undo({ id: change, by, reason }) {
-    confirmDialog({
+    undoDialog({
       title: `Undo the change by ${spelled(by)}, “${spelled(reason)}”`,
-      verb: 'Undo',
-      reason: 'it was a mistake',
-      actions,
-      async run(author) {
-        await post('undo', { limiter, change, ...author })
-        return `Undone: the change by ${by} in ${limiter}.`
-      },
-      onDone,
+      done: `Undone: the change by ${by} in ${limiter}.`,
+      ...{ limiter, change, actions, onDone },
     })
   }
 
