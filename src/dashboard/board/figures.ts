@@ -1,5 +1,6 @@
 import { inspectSettings } from '../../limiter/settings-source.js'
 import { clientKey } from '../figures/denied-clients.js'
+import { deniedShareOf } from '../figures/denied-share.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
 import { longestBlockOf } from '../figures/longest-block.js'
@@ -134,7 +135,7 @@ function mergeGroup(group: Group, ownAgeMs: number): readonly MergedLimiter[] {
 function ratesOf(report: LimiterReport) {
   const { allowed } = report.traffic.perSecond
   const { denied, blocked } = deniedRates(report)
-  const deniedShare = denied === 0 ? 0 : denied / (allowed + denied)
+  const deniedShare = deniedShareOf(allowed, denied)
   return { allowedPerSecond: allowed, deniedPerSecond: denied, blockedPerSecond: blocked, deniedShare }
 }
 

@@ -22,7 +22,7 @@ const MANY_ADDRESSES = 10
 const TIMES_LIMIT = 2
 /** Within this time, if the window is longer: whoever has used up a long window is denied whatever it asks for. */
 const LONGEST_MS = 300_000
-/** These bound what an account does, and not how often somebody may guess: each retry over them is a denial. */
+/** These bound what an account does, not how often its password is guessed: each retry over them is a denial. */
 const PLAN_KINDS: ReadonlySet<string> = new Set(['quota', 'concurrency'])
 /** With a smaller share of all denials, what others do matters more. */
 const SMALL_SHARE = 0.1

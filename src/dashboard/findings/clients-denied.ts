@@ -1,3 +1,4 @@
+import { deniedShareOf } from '../figures/denied-share.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { Finding, ShownClient } from '../figures/shown.js'
 import { denialText } from './denial-text.js'
@@ -38,7 +39,7 @@ export function manyDenied(figures: FindingFigures): Finding | undefined {
 }
 
 function isSevere({ mode, deniedClients, allowedPerSecond, deniedPerSecond }: FindingFigures): boolean {
-  const share = deniedPerSecond / Math.max(allowedPerSecond + deniedPerSecond, Number.MIN_VALUE)
+  const share = deniedShareOf(allowedPerSecond, deniedPerSecond)
   return mode !== 'report' && deniedClients > FEW_CLIENTS && share >= SEVERE_SHARE
 }
 

@@ -1,3 +1,4 @@
+import { deniedShareOf } from '../figures/denied-share.js'
 import type { FindingFigures, LimitsChange } from '../figures/finding-figures.js'
 import { denialNoun, percentText, rateText, routeText, timeMark } from './words.js'
 
@@ -5,7 +6,7 @@ import { denialNoun, percentText, rateText, routeText, timeMark } from './words.
 export function denialText(figures: FindingFigures, sinceMs: number): string {
   const { allowedPerSecond, deniedPerSecond, mode, routes, change } = figures
   const rate = rateText(deniedPerSecond, denialNoun(mode))
-  const share = percentText(deniedPerSecond / (allowedPerSecond + deniedPerSecond))
+  const share = percentText(deniedShareOf(allowedPerSecond, deniedPerSecond))
   const often = deniedPerSecond === 0 ? '' : `: ${rate}, ${share} of requests${besidesText(figures)}` // not yet in the rates
   const after = change === undefined ? '' : `; ${changeText(change)}`
   return `since ${timeMark(sinceMs)}${often}${routeText(routes)}${after}`

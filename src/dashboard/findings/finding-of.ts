@@ -1,3 +1,4 @@
+import { deniedShareOf } from '../figures/denied-share.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { Finding } from '../figures/shown.js'
 import { accountsAttacked } from './accounts-attacked.js'
@@ -73,7 +74,7 @@ function calmSentence(figures: FindingFigures): string {
     return `No client is ${mode === 'report' ? 'over its limit' : 'denied'}: ${rateText(perSecond, 'request')}`
   }
   const verb = mode === 'report' ? 'would have been denied' : 'denied'
-  const share = percentText(deniedPerSecond / Math.max(perSecond, Number.MIN_VALUE))
+  const share = percentText(deniedShareOf(allowedPerSecond, deniedPerSecond))
   const whom = counted(deniedClients, 'client')
   const isWhole = figures.nowMs - runSinceMs < COUNTED_MS
   const when = isWhole ? `since ${timeMark(runSinceMs)}` : 'in the last 15 minutes'
