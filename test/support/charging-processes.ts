@@ -2,6 +2,9 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { newTally, sumOf, type Tally } from './tally.js'
 
+/** How much of what a process writes its error shows, in characters. */
+const MAX_WRITTEN = 2000
+
 /** A process that charges by `chargeForParent`. */
 export interface ChargingProcess {
   /** What it has reported last. */
@@ -17,13 +20,21 @@ export function chargingProcess(child: ChildProcess): ChargingProcess {
   child.on('message', (message) => {
     if (isTally(message)) tally = message
   })
+  let written = ''
+  child.stderr?.on('data', (text) => {
+    written = `${written}${text}`.slice(-MAX_WRITTEN)
+  })
   const closed = once(child, 'close')
+  const failed = closed.then(([code, signal]): never => {
+    throw new Error(`the process has ended (${signal ?? `code ${code}`}): ${written}`)
+  })
+  failed.catch(() => {}) // a process that no test waits for may end
   return {
     get tally() {
       return tally
     },
     async reports(test) {
-      while (!test(tally)) await Promise.race([once(child, 'message'), closed.then(failed)])
+      while (!test(tally)) await Promise.race([once(child, 'message'), failed])
     },
     async end(how) {
       if (how === 'kill') child.kill('SIGKILL')
@@ -50,7 +61,3 @@ export async function endAt(
 
 /** Any other message is the store's. */
 const isTally = (message: unknown): message is Tally => 'sent' in (message as object)
-
-function failed(): never {
-  throw new Error('the process has ended')
-}

@@ -8,6 +8,8 @@ import { connect } from './connect.js'
 const LIMIT = 3200
 const policy = fixedWindow({ limit: LIMIT, window: '1000d' }) // blocks of up to 200
 
+const unreturned: Error[] = []
+
 let server: RedisServer
 let client: Redis
 
@@ -22,7 +24,8 @@ afterAll(async () => {
 })
 
 function limitersOn(names: readonly string[]): Limiter<unknown>[] {
-  const store = leased(redisStore(client), { processes: 1, hold: '10s' })
+  const onReturnFailed = (error: Error) => unreturned.push(error)
+  const store = leased(redisStore(client), { processes: 1, hold: '10s', onReturnFailed })
   return names.map((name) => createLimiter({ name, policy, key: () => 'all', store, timeout: 5000 }))
 }
 
@@ -60,4 +63,7 @@ test('units that a process holds are consumed while Redis is down', async () => 
   const held = await Promise.all(Array.from({ length: 10 }, () => limiter.charge(undefined)))
   for (const decision of held) expect(decision).toMatchObject({ allowed: true, source: 'lease' })
   expect(await limiter.peek(undefined)).toMatchObject({ source: 'local' })
+  expect(unreturned).toEqual([])
+  await limiter.close()
+  expect(unreturned).toMatchObject([{ message: expect.stringContaining('the client is not connected') }])
 })
