@@ -6,6 +6,7 @@ import type { DenoKv } from '../../../src/stores/deno-kv/client.js'
 import { chargeOne, part } from '../../../src/testing/conformance/store-calls.js'
 import { type MeteredKv, metered, type Units } from './metered.js'
 import { openKv } from './open.js'
+import { sendLast } from './send-last.js'
 
 /** What a decision that concerns so many limits, or units of a log, took. */
 export interface Cost extends Units {
@@ -90,5 +91,4 @@ const COUNTS: Readonly<Record<string, readonly number[]>> = { log: [85, 100, 425
 const costs: Cost[] = []
 for (const decision of Object.keys(DECISIONS))
   for (const count of COUNTS[decision] ?? [1, 3]) costs.push(await costOf(decision, count))
-process.send?.(costs)
-process.disconnect()
+sendLast(costs)
