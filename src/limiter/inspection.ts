@@ -20,6 +20,8 @@ export interface Inspection
   extends Pick<LimiterSettings, 'onStoreError' | 'fallbackShare' | 'limitsKey' | 'timeoutMs'> {
   /** The store as it was given. */
   readonly store: Store
+  /** The `instance` of the limiter's messages on `headgate:store`; `undefined` if it publishes none. */
+  readonly instance: object | undefined
   /** Applies an operation through the pipe. */
   readonly apply: Apply
   /** What every key of the limiter starts with. */
@@ -85,6 +87,7 @@ export function inspectionOf(limiter: unknown): Inspection | undefined {
   const { limiterScope, secret, isLocal = false, limits } = settings.context
   return {
     store: settings.store,
+    instance: 'instance' in core.store ? core.store.instance : undefined,
     limiterScope,
     secret,
     isLocal,

@@ -44,6 +44,8 @@ import { endAt, type StoreEnd } from './store-end.js'
 export class RemotePipe implements Pipe {
   /** The store's name. */
   readonly name: string
+  /** Tells the limiter from others in messages on the channel `headgate:store`. */
+  readonly instance = {}
   readonly denialTimes: DenialTimes
   readonly #store: Store
   readonly #end: StoreEnd
@@ -66,7 +68,7 @@ export class RemotePipe implements Pipe {
   constructor(store: Store, options: PipeOptions) {
     const { name } = store
     const { limiter, isPublished = true, timeoutMs, denyCacheMs, onChange, trackUndecided } = options
-    const origin = { limiter, instance: {}, store: name }
+    const origin = { limiter, instance: this.instance, store: name }
     this.name = name
     this.#store = store
     this.#end = endAt(store)

@@ -96,7 +96,7 @@ export class LimiterWatch implements Watched {
     limiter.events.on('decision', this.#count)
     limiter.events.on('candidate', this.#countCandidate)
     limiter.events.on('storeState', this.#setState)
-    if (!isMemoryStore(inspection.store)) subscribe('headgate:store', this.#measure)
+    if (inspection.instance !== undefined) subscribe('headgate:store', this.#measure)
   }
 
   /** Returns what the limiter did so far, with at most `most` of its denied clients, and `near` of those near a limit. */
@@ -251,8 +251,7 @@ export class LimiterWatch implements Watched {
 
   readonly #measure = (message: unknown): void => {
     const event = message as StoreMessage
-    if (event.type !== 'call' || event.limiter !== this.limiter.name) return
-    if (event.store === this.inspection.store.name)
+    if (event.type === 'call' && event.instance === this.inspection.instance)
       this.#latency.measure(this.#now(), event.durationMs, event.error !== undefined)
   }
 

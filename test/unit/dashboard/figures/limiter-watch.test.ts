@@ -216,19 +216,18 @@ test('a memory store has its keys, and a remote one how long its calls take and 
   expect(sum(report.latency)).toBe(4)
 })
 
-test('counts the calls of its own limiter and store alone', () => {
-  const { watch } = watched({ name: 'remote', store: storeThat(() => []) })
-  const publish = (own: object) =>
-    channel('headgate:store').publish({
-      type: 'call',
-      limiter: 'remote',
-      store: 'faulty',
-      durationMs: 3,
-      ...own,
-    })
-  publish({})
-  for (const own of [{ type: 'close' }, { limiter: 'other' }, { store: 'redis' }]) publish(own)
-  expect(watch.report().store.calls).toBe(1)
+/** Publishes that the limiter of a watch called its store. */
+function publishCall({ inspection }: LimiterWatch, own: object = {}): void {
+  const { instance } = inspection
+  const call = { type: 'call', limiter: 'remote', store: 'faulty', durationMs: 3, instance }
+  channel('headgate:store').publish({ ...call, ...own })
+}
+
+test('counts the calls of its own limiter alone, also if another one has its name', () => {
+  const [one, other] = [0, 1].map(() => watched({ name: 'remote', store: storeThat(() => []) }).watch)
+  publishCall(one as LimiterWatch)
+  publishCall(one as LimiterWatch, { type: 'close' })
+  expect([one, other].map((watch) => watch?.report().store.calls)).toEqual([1, 0])
 })
 
 test('denials have their routes, their networks and their run, and clients what the application calls them', async () => {
@@ -453,7 +452,7 @@ test('counts nothing once it has stopped', async () => {
   limiter.events.on('storeError', () => undefined)
   watch.stop()
   limiter.events.emit('storeState', 'open', undefined as never)
-  channel('headgate:store').publish({ type: 'call', limiter: 'api', store: 'faulty', durationMs: 3 })
+  publishCall(watch)
   await limiter.charge('ada')
   expect(watch.report().store).toMatchObject({ state: 'closed', calls: 0 })
   expect(['decision', 'storeState'].map((name) => limiter.events.listenerCount(name as 'decision'))).toEqual([
@@ -467,7 +466,7 @@ describe('a board', () => {
     const remote = watched({ name: 'remote', store: storeThat(() => []) })
     const board = boardOf([watch, remote.watch])
     await limiter.charge('ada')
-    channel('headgate:store').publish({ type: 'call', limiter: 'remote', store: 'faulty', durationMs: 3 })
+    publishCall(remote.watch)
     await board.refresh()
     expect(board.rows().map(({ store, storeState }) => [store, storeState])).toEqual([
       ['memory', 'closed'],
