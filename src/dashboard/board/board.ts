@@ -3,7 +3,7 @@ import { inBackground } from '../../util/background-timer.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { FigureReader, PageFigures } from '../figures/shown.js'
 import { readDemands, readHistories, readHistory } from './day.js'
-import { watchEvents } from './event-sources.js'
+import { sourceOf, watchEvents } from './event-sources.js'
 import { type Figures, figuresOf } from './figures.js'
 import { groupsOf } from './groups.js'
 import { problemsOf } from './problems.js'
@@ -31,7 +31,7 @@ export interface Board extends PageFigures {
 /** Creates the board of some limiters, and begins to report to other processes. */
 export function boardOf(watches: readonly LimiterWatch[], now: () => number = Date.now): Board {
   const groups = groupsOf(watches, now)
-  const events = groups.map((group) => watchEvents(group, now))
+  const events = groups.map((group, i) => watchEvents(group, now, `${sourceOf(group)}.${i}`))
   const trials = groups.map((group) => trialsOf(group, now))
   const timer = inBackground(setInterval(tick, TICK_MS))
   let latest: Figures | undefined

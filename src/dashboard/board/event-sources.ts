@@ -22,12 +22,13 @@ export interface EventSources {
 
 type StateListener = Listeners<LimiterEvents<unknown>>['storeState']
 
-/** Logs what happens to the limiters of a group, from now on. */
-export function watchEvents(
-  group: Group,
-  now: () => number,
-  source = `${thisProcess().id}-${group.options.dashboard}`,
-): EventSources {
+/** Returns what tells the events of a dashboard from those of all others. */
+export function sourceOf({ options }: Group): string {
+  return `${thisProcess().id}-${options.dashboard}`
+}
+
+/** Logs what happens to the limiters of a group, from now on. No other group may have the same `source`. */
+export function watchEvents(group: Group, now: () => number, source = sourceOf(group)): EventSources {
   const { watches } = group.options
   const stops: (() => void)[] = []
   let count = 0

@@ -1,4 +1,5 @@
 import { inspectSettings } from '../../limiter/settings-source.js'
+import { listMemo } from '../../util/memo.js'
 import { clientKey } from '../figures/denied-clients.js'
 import { deniedShareOf } from '../figures/denied-share.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
@@ -175,10 +176,17 @@ function labelsOf(watch: LimiterWatch): (client: DeniedRow) => string | undefine
   return ({ limitName, identity }) => labels.get(clientKey(limitName, identity))
 }
 
-/** Returns the events of all groups. The same one may be in several. */
+const NO_EVENTS: readonly LoggedEvent[] = []
+
+/** Returns the events of all groups: the same list as long as none has others. */
 function eventsOf(groups: readonly Group[]): readonly LoggedEvent[] {
-  const [first, ...others] = groups.map(({ log }) => log.events())
-  if (first === undefined || others.length === 0) return first ?? []
-  const byId = new Map([first, ...others].flat().map((event) => [event.id, event]))
-  return [...byId.values()].sort((a, b) => a.atMs - b.atMs).slice(-MAX_EVENTS)
+  const [first, ...others] = groups.map(({ log }) => log.events()).filter(({ length }) => length > 0)
+  return first === undefined ? NO_EVENTS : joinedLogs([first, ...others])
 }
+
+/** The same event may be in several logs. */
+const joinedLogs = listMemo<readonly LoggedEvent[], readonly LoggedEvent[]>((logs) => {
+  if (logs.length === 1) return logs[0]
+  const byId = new Map(logs.flat().map((event) => [event.id, event]))
+  return [...byId.values()].sort((a, b) => a.atMs - b.atMs).slice(-MAX_EVENTS)
+})
