@@ -2,10 +2,9 @@ import type { Documents } from '../../stores/documents.js'
 import { type Fields, isObject } from '../../util/values.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
 import { repeatedEvent } from './repeated-event.js'
-import { MAX_TEXT, sharedDocument } from './shared-document.js'
+import { sharedDocument } from './shared-document.js'
+import { isTooOld, MAX_EVENTS, trimmedEvents } from './trimmed-events.js'
 
-/** How many events are kept. */
-export const MAX_EVENTS = 1000
 /** The most events that wait for a store that fails. */
 const MAX_PENDING = 200
 const MAX_TEXT_LENGTH = 500
@@ -38,15 +37,17 @@ export interface EventLog {
   events(): readonly LoggedEvent[]
 }
 
+const NO_EVENTS: readonly LoggableEvent[] = []
+
 /** Returns the key of the event log below a prefix. */
 export function eventsKey(prefix: string): string {
   return `${prefix}:dashboard:events`
 }
 
 /** Creates access to the log of events in a store. */
-export function eventLog(documents: Documents, prefix: string): EventLog {
+export function eventLog(documents: Documents, prefix: string, now: () => number = Date.now): EventLog {
   const document = sharedDocument<readonly LoggableEvent[]>(documents, eventsKey(prefix), CODEC)
-  let stored: readonly LoggableEvent[] = []
+  let stored = NO_EVENTS
   let pending: readonly LoggableEvent[] = []
 
   async function flush(): Promise<void> {
@@ -54,7 +55,7 @@ export function eventLog(documents: Documents, prefix: string): EventLog {
     if (batch.length === 0) return
     const isWritten = await document.change((events = []) => {
       stored = events
-      const next = withEvents(events, batch)
+      const next = withEvents(events, batch, now())
       if (next === events) return undefined
       stored = next
       return next
@@ -68,9 +69,9 @@ export function eventLog(documents: Documents, prefix: string): EventLog {
     },
     flush,
     async read() {
-      stored = (await document.read()) ?? []
+      stored = (await document.read()) ?? NO_EVENTS
     },
-    events: () => (pending.length === 0 ? stored : withEvents(stored, pending)),
+    events: () => (pending.length === 0 ? stored : withEvents(stored, pending, now())),
   }
 }
 
@@ -78,33 +79,18 @@ export function eventLog(documents: Documents, prefix: string): EventLog {
 export function withEvents(
   log: readonly LoggableEvent[],
   added: readonly LoggableEvent[],
+  nowMs: number,
 ): readonly LoggableEvent[] {
   let next = log
   for (const event of added) {
-    if (isTooOld(next, event) || next.some(({ id }) => id === event.id)) continue
+    if (isTooOld(next, event, nowMs) || next.some(({ id }) => id === event.id)) continue
     const repeated = repeatedEvent(next, event)
     if (repeated !== undefined && repeated.atMs <= event.atMs) continue
     const others = repeated === undefined ? next : next.filter((each) => each !== repeated)
     const at = others.findLastIndex(({ atMs }) => atMs <= event.atMs) + 1
     next = others.toSpliced(at, 0, event)
   }
-  return next === log ? log : trimEvents(next)
-}
-
-/** A full log does not take what it would drop at once. */
-function isTooOld(log: readonly LoggableEvent[], { atMs }: LoggableEvent): boolean {
-  const [oldest] = log
-  return log.length >= MAX_EVENTS && oldest !== undefined && atMs < oldest.atMs
-}
-
-/** Drops the oldest events, so that every store can hold the others. */
-function trimEvents(events: readonly LoggableEvent[]): readonly LoggableEvent[] {
-  let bytes = 100 // of the text around them
-  const first = events.findLastIndex((event) => {
-    bytes += Buffer.byteLength(JSON.stringify(event)) + 1
-    return bytes > MAX_TEXT
-  })
-  return events.slice(Math.max(first + 1, events.length - MAX_EVENTS))
+  return next === log ? log : trimmedEvents(next, nowMs)
 }
 
 function boundEvent(event: LoggableEvent): LoggableEvent {

@@ -80,7 +80,7 @@ export class Group {
     this.#writes = boundedCalls(store)
     this.#logging = boundedCalls(store)
     this.#remembering = boundedCalls(store)
-    this.log = eventLog(documents, prefix)
+    this.log = eventLog(documents, prefix, now)
     const histories = watches.map(
       (watch) => [watch.name, limiterHistory(documents, prefix, watch, process.id, now())] as const,
     )

@@ -1,9 +1,14 @@
-import { eventLog, type LoggableEvent, withEvents } from '../../../../src/dashboard/shared/event-log.js'
+import {
+  eventLog,
+  type LoggableEvent,
+  withEvents as withEventsAt,
+} from '../../../../src/dashboard/shared/event-log.js'
 import { MAX_TEXT } from '../../../../src/dashboard/shared/shared-document.js'
 import { type SharedDocuments, sharedDocuments } from './shared-documents.js'
 
 const START_MS = 1_790_000_000_000
 const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
 
 let shared: SharedDocuments
 
@@ -18,6 +23,8 @@ const event = (id: string, own: Partial<LoggableEvent> = {}): LoggableEvent => (
   text: id,
   ...own,
 })
+const withEvents = (log: readonly LoggableEvent[], added: readonly LoggableEvent[]) =>
+  withEventsAt(log, added, START_MS + HOUR_MS)
 const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id)
 
 test('events of two processes are in one log, in the order of their times, each once', async () => {
@@ -54,6 +61,52 @@ test('the last 1,000 events are kept, and one that is older than all of them is 
   expect([log.length, log[0]?.id, log.at(-1)?.id]).toEqual([1000, 'e200', 'e1199'])
   expect(withEvents(log, [event('old', { atMs: START_MS })])).toBe(log)
   expect(withEvents(log, [event('e1100')])).toBe(log)
+})
+
+/** A process whose clock is ahead, and which logs so many events. */
+async function fillLog(aheadMs: number, count: number, own: Partial<LoggableEvent> = {}): Promise<void> {
+  const log = eventLog(shared.documents, 'hg', () => START_MS + aheadMs)
+  for (let i = 0; i < count; i++) {
+    log.add(event(`${aheadMs}-${i}`, { atMs: START_MS + aheadMs + i, ...own }))
+    if (i % 200 === 199 || i === count - 1) await log.flush()
+  }
+}
+
+/** What is logged at once: the number of events from before and after a time, and the last of those before. */
+async function loggedAround(atMs: number) {
+  const log = eventLog(shared.documents, 'hg')
+  await log.read()
+  const ids = (isBefore: boolean) => idsOf(log.events().filter((each) => each.atMs < atMs === isBefore))
+  return { before: ids(true).length, last: ids(true).at(-1), after: ids(false).length }
+}
+
+const LONG = { by: 'x'.repeat(500), reason: '限'.repeat(500), details: { long: 'x'.repeat(20_000) } }
+
+test.each([
+  ['short', {}, 500],
+  ['long', LONG, 20],
+] as const)(
+  'of %s events, a clock an hour ahead, or behind, leaves half of a full log to the others',
+  async (_, own, half) => {
+    const middle = START_MS + HOUR_MS / 2
+    await fillLog(HOUR_MS, 1000, own)
+    expect(await loggedAround(middle)).toMatchObject({ before: 0 })
+    await fillLog(0, 1, own)
+    expect(await loggedAround(middle)).toMatchObject({ before: 1, last: '0-0' })
+    await fillLog(0, 1200, own)
+    const { before, last, after } = await loggedAround(middle)
+    expect(last).toBe('0-1199')
+    expect([before, after].map((count) => count >= half)).toEqual([true, true])
+  },
+)
+
+test('of a full log, an event that lies ahead of the clock is not added if it would be dropped at once', async () => {
+  await fillLog(HOUR_MS, 1000)
+  const log = eventLog(shared.documents, 'hg', () => START_MS)
+  log.add(event('ahead', { atMs: START_MS + HOUR_MS - 1 }))
+  const writes = shared.written.length
+  await log.flush()
+  expect([shared.written.length, log.events().length]).toEqual([writes, 1000])
 })
 
 test.each(['x', '限'])('long events of %s leave room for fewer', async (character) => {
