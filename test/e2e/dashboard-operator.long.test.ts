@@ -2,10 +2,14 @@ import { memoryStore, type Store } from 'headgate'
 import { redisStore } from 'headgate/redis'
 import { customStore } from 'headgate/store'
 import { Redis } from 'ioredis'
+import { pageModule } from '../support/page-module.js'
 import { INSTALL_TIMEOUT_MS } from '../support/servers/install.js'
 import { type RedisServer, startRedis } from '../support/servers/redis.js'
 import { scrape, useStage } from './dashboard-operator.js'
 import { detail, findings, lookUp, PHONE, takePicture } from './dashboard-page.js'
+
+const { changedText } = pageModule<{ changedText(change: object): string }>('changed-text.js')
+const BLOCKED = changedText({ effect: 'block', who: '203.0.113.0/24', limiter: 'api' })
 
 const setStage = useStage()
 
@@ -29,10 +33,7 @@ describe('on Redis', () => {
     const { page, troubles } = await stage.open('')
     await page.getByRole('button', { name: 'Block 203.0.113.0/24 for 1 hour' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Block for 1 hour' }).click()
-    await page
-      .getByRole('status')
-      .getByText(/^Blocked 203/)
-      .waitFor()
+    await page.getByRole('status').getByText(BLOCKED).waitFor()
     expect(await stage.send('api', '203.0.113.99')).toBe(false)
     await page.getByRole('link', { name: 'api', exact: true }).first().click()
     const row = detail(page, 'api').locator('.in-force tbody tr')
@@ -52,10 +53,8 @@ describe('on Redis', () => {
     await page.getByRole('button', { name: 'Exempt…' }).click()
     await page.getByRole('dialog').getByLabel('Reason').fill('an office')
     await page.getByRole('dialog').getByRole('button', { name: 'Exempt for 1 day' }).click()
-    await page
-      .getByRole('status')
-      .getByText(/^Exempted 8 clients in api until/)
-      .waitFor()
+    const done = changedText({ effect: 'exempt', who: '8 clients', limiter: 'api' })
+    await page.getByRole('status').getByText(`${done} until`).waitFor()
     expect(await Promise.all([1, 2, 8].map((i) => stage.send('api', `203.0.113.${i}`)))).toEqual([
       true,
       true,
@@ -73,14 +72,14 @@ test('a customer whose plan is too small gets more for a day in two clicks', asy
   const headline = page.locator('[data-headline=few-denied]')
   await headline.getByRole('button', { name: 'Raise its limit for 1 day' }).click()
   const dialog = page.getByRole('dialog')
-  expect(Number(await dialog.getByRole('spinbutton').inputValue())).toBeGreaterThanOrEqual(20)
+  const [, who] = /^Raise (.+) in search$/.exec((await dialog.getByRole('heading').textContent()) ?? '') ?? []
+  const limit = Number(await dialog.getByRole('spinbutton').inputValue())
+  expect(limit).toBeGreaterThanOrEqual(20)
   expect(await findings(page)).toEqual([])
   await takePicture(page, 'raise')
   await dialog.getByRole('button', { name: 'Raise for 1 day' }).click()
-  await page
-    .getByRole('status')
-    .getByText(/^Raised .* in search until/)
-    .waitFor()
+  const done = changedText({ effect: 'raise', who, limiter: 'search', limits: { search: { limit } } })
+  await page.getByRole('status').getByText(`${done} until`).waitFor()
   expect(await stage.send('search', '192.0.2.7', 'acme')).toBe(true)
   expect(await stage.settings.changes('search')).toMatchObject([{ by: 'ines' }])
   expect(troubles).toEqual([])
@@ -101,7 +100,7 @@ test('limits are edited with a preview, and a second operator sees what the firs
     await opened.page.getByLabel('Reason').fill(reason)
     await opened.page.locator('form button[type=submit]').first().click()
   }
-  await limitOf(second).waitFor()
+  await limitOf(second).fill('9') // what is typed stays, whatever others save
   await edit(first, '6', 'more')
   await first.page.getByRole('status').getByText('Saved the settings of api.').waitFor()
   expect(await stage.send('api', '203.0.113.1')).toBe(true)
@@ -165,10 +164,7 @@ test('a double click on a headline confirms nothing, and one on the button that 
   await confirm.waitFor()
   expect(await stage.settings.changes('api')).toEqual([])
   await confirm.dblclick().catch(() => undefined) // it may be gone before the second click
-  await page
-    .getByRole('status')
-    .getByText(/^Blocked 203/)
-    .waitFor()
+  await page.getByRole('status').getByText(BLOCKED).waitFor()
   expect((await stage.settings.changes('api')).length).toBe(1)
 })
 
@@ -213,32 +209,28 @@ test('a store that hangs leaves no doubt that the outcome is unknown, and pressi
   expect(await findings(page)).toEqual([])
   hangs = false
   await confirm.click()
-  await page
-    .getByRole('status')
-    .getByText(/^Blocked 203/)
-    .waitFor()
+  await page.getByRole('status').getByText(BLOCKED).waitFor()
   expect((await stage.settings.changes('api')).length).toBe(1)
 })
 
 test.each(['light', 'dark'] as const)('axe finds nothing on a phone, in %s', async (colorScheme) => {
   const stage = await setStage()
   await scrape(stage)
-  await stage.settings.change(
-    'api',
-    { limits: { api: { limit: 2 } }, overrides: [{ network: '10.0.0.0/8', block: true }] },
-    { by: 'ines', reason: 'a test' },
-  )
-  const { page } = await stage.open('#/in-force', 'ines', { ...PHONE, colorScheme })
-  for (const [view, ready] of [
-    ['#/in-force', '.in-force tbody tr'],
-    ['#/limiter/api/edit', '.changes .undo'],
-    ['#/limiter/api', '.in-force tbody tr'],
-    ['#/', '[data-headline] .bar button'],
-  ] as const) {
+  const { page } = await stage.open('', 'ines', { ...PHONE, colorScheme })
+  const look = async (view: string, ready: string) => {
     await page.goto(stage.url + view)
     await page.locator(ready).first().waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width)
     expect(await findings(page)).toEqual([])
     await takePicture(page, `phone-${colorScheme}${view.replaceAll(/[#/]+/g, '-')}`)
   }
+  await look('#/', '[data-headline] .bar button') // before a change that explains the denials
+  await stage.settings.change(
+    'api',
+    { limits: { api: { limit: 2 } }, overrides: [{ network: '10.0.0.0/8', block: true }] },
+    { by: 'ines', reason: 'a test' },
+  )
+  await look('#/in-force', '.in-force tbody tr')
+  await look('#/limiter/api/edit', '.changes .undo')
+  await look('#/limiter/api', '.in-force tbody tr')
 })

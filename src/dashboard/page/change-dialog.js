@@ -1,3 +1,4 @@
+import { changedText, VERBS } from './changed-text.js'
 import { confirmDialog } from './confirm-dialog.js'
 import { theirText } from './conflict-texts.js'
 import { el, identity, setChildren, setText } from './dom.js'
@@ -7,23 +8,11 @@ import { replacedTexts } from './replaced-text.js'
 import { ask, post } from './server.js'
 import { DAY_MS, HOUR_MS, lengthsIn } from './ways.js'
 
-const WORDS = {
-  release: {
-    verb: 'Release',
-    done: 'Released',
-    says: 'What has been used is forgotten, and bans and blocks end.',
-  },
-  block: {
-    verb: 'Block',
-    done: 'Blocked',
-    says: 'All requests are denied with 403, whatever the limits say.',
-  },
-  exempt: {
-    verb: 'Exempt',
-    done: 'Exempted',
-    says: 'No limits apply, and requests are not counted.',
-  },
-  raise: { verb: 'Raise', done: 'Raised', says: 'These limits replace the usual ones.' },
+const SAYS = {
+  release: 'What has been used is forgotten, and bans and blocks end.',
+  block: 'All requests are denied with 403, whatever the limits say.',
+  exempt: 'No limits apply, and requests are not counted.',
+  raise: 'These limits replace the usual ones.',
 }
 const BANNED = 'All requests are denied until the ban ends.'
 const MAX_LISTED = 5
@@ -36,7 +25,8 @@ const SEEN_MS = 600
  */
 export function changeDialog({ actions, row, effect, targets, who, durationMs, note, reason = '', onDone }) {
   const { name: limiter, hasSettings, longestBlockMs } = row
-  const { verb, done, says } = WORDS[effect]
+  const { verb } = VERBS[effect]
+  const says = SAYS[effect]
   const lengths = effect === 'release' ? [] : lengthsIn(row)
   const usualMs = durationMs ?? (effect === 'block' ? HOUR_MS : DAY_MS)
   const wantedMs = hasSettings ? usualMs : Math.min(usualMs, longestBlockMs)
@@ -133,12 +123,12 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
     }
     if (effect === 'release') {
       await post('release', { limiter, targets, ...author })
-      return `${done} ${who} in ${limiter}.`
+      return `${changedText({ effect, who, limiter })}.`
     }
     const body = { ...changeBody(), base, durationMs: lengths[length.selectedIndex][1], ...author }
     const { untilMs } = await post('override', body).catch(explainConflict)
     const end = untilMs === undefined ? 'indefinitely' : `until ${moment(untilMs)}`
-    return `${done} ${who} in ${limiter} ${numbersText(body.limits)}${end}.`
+    return `${changedText({ effect, who, limiter, limits: body.limits })} ${end}.`
   }
 
   /** Shows what another operator has changed since the dialog was opened. Confirmed again, it is replaced. */
@@ -153,15 +143,6 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
 
 const UNKNOWN = 'Could not find out what this would replace, and which other clients it would affect'
 const IN_REPORT = 'This limiter is in report mode, so nothing is denied.'
-
-/** Returns the new numbers, in words. */
-function numbersText(limits = {}) {
-  const entries = Object.entries(limits)
-  const texts = entries.map(
-    ([name, { limit }]) => `${entries.length > 1 ? `${name} ` : ''}to ${count(limit)}`,
-  )
-  return texts.length === 0 ? '' : `${texts.join(', ')} `
-}
 
 const isFilled = (numbers) => numbers.querySelector('input') !== null
 
