@@ -57,8 +57,8 @@ async function firstOf(expr: string): Promise<number> {
   return (await query(expr)).values[0] ?? 0
 }
 
-async function send(path: string): Promise<number> {
-  const response = await fetch(example.url + path, { headers: { authorization: 'ada' } })
+async function send(path: string, authorization = 'ada'): Promise<number> {
+  const response = await fetch(example.url + path, { headers: { authorization } })
   await response.body?.cancel()
   return response.status
 }
@@ -79,7 +79,7 @@ test('Prometheus scrapes the example, and every panel of the dashboard has its f
     const open = await firstOf('max(headgate_circuit_breaker_state{store="redis",state="open"})')
     return open === 1 && (await firstOf(`sum(rate(${failures}[1m]))`)) > 0
   })
-  expect(await send('/search')).toBe(200) // requests pass while Redis is down
+  expect(await send('/search', 'grace')).toBe(200) // this process counts while Redis is down
   for (const { title, targets } of dashboard.panels) {
     const results = await Promise.all(targets.map(({ expr }) => query(expr)))
     expect(results.filter(({ status }) => status !== 'success')).toEqual([])
