@@ -62,29 +62,42 @@ export function distinctIn({ below, hashes }: DistinctSample): number {
 export function mergeSamples(samples: readonly DistinctSample[], capacity: number): DistinctSample {
   const used = samples.filter(({ below, hashes }) => hashes.length > 0 || below < HASHES)
   const [first = NO_NAMES] = used
-  if (used.length <= 1 && first.hashes.length <= capacity) return first
-  const below = used.reduce((least, each) => Math.min(least, each.below), HASHES)
-  return unionOf(
-    used.map(({ hashes }) => hashes),
-    below,
-    capacity,
-  )
+  if (used.length <= 1) return firstOf(first, capacity)
+  return unionOf(used, capacity)
 }
 
-/** Returns the sample of ordered hashes, of those below a threshold. Makes no list but that of the sample. */
-function unionOf(lists: readonly (readonly number[])[], below: number, capacity: number): DistinctSample {
-  const next = lists.map(() => 0)
-  const hashes: number[] = []
-  for (;;) {
-    let least = below
-    for (let i = 0; i < lists.length; i++) least = Math.min(least, lists[i]?.[next[i] ?? 0] ?? HASHES)
-    if (least === below || hashes.length >= capacity) return { below: least, hashes }
-    hashes.push(least)
-    for (let i = 0; i < lists.length; i++) {
-      const at = next[i] ?? 0
-      if (lists[i]?.[at] === least) next[i] = at + 1
+/** Returns the sample of the same names with at most `capacity` of them. */
+function firstOf(sample: DistinctSample, capacity: number): DistinctSample {
+  const { hashes } = sample
+  const next = hashes[capacity]
+  return next === undefined ? sample : { below: next, hashes: hashes.slice(0, capacity) }
+}
+
+/** Where hashes are sorted: the same memory each time, since the garbage of many samples would cost more. */
+let sorted: Uint32Array | undefined
+
+function unionOf(samples: readonly DistinctSample[], capacity: number): DistinctSample {
+  const below = samples.reduce((least, each) => Math.min(least, each.below), HASHES)
+  const all = sortedHashes(samples, below)
+  let distinct = 0
+  for (let i = 0; i < all.length; i++) if (i === 0 || all[i] !== all[i - 1]) all[distinct++] = all[i] ?? 0
+  const hashes = new Array<number>(Math.min(distinct, capacity))
+  for (let i = 0; i < hashes.length; i++) hashes[i] = all[i] ?? 0
+  return { below: distinct > capacity ? (all[capacity] ?? below) : below, hashes }
+}
+
+/** Returns all hashes below a threshold, in order. The next call overwrites them. */
+function sortedHashes(samples: readonly DistinctSample[], below: number): Uint32Array {
+  const most = samples.reduce((sum, { hashes }) => sum + hashes.length, 0)
+  if (sorted === undefined || sorted.length < most) sorted = new Uint32Array(2 * most)
+  let length = 0
+  for (const { hashes } of samples) {
+    for (const hash of hashes) {
+      if (hash >= below) break
+      sorted[length++] = hash
     }
   }
+  return sorted.subarray(0, length).sort()
 }
 
 /** Returns a sample as JSON keeps it: the threshold, if it is not that of all names, and the hashes. */
@@ -97,15 +110,13 @@ export function sampleInJson(value: unknown, capacity: number): DistinctSample |
   if (!Array.isArray(value) || value.length === 0 || value.length > capacity + 1) return undefined
   const below: unknown = value[0] === 0 ? HASHES : value[0]
   if (!isHash(below)) return undefined
-  const hashes: number[] = []
   let next = 0
   for (let i = 1; i < value.length; i++) {
     const hash: unknown = value[i]
     if (!isHash(hash) || hash < next) return undefined
-    hashes.push(hash)
     next = hash + 1
   }
-  return next <= below ? { below, hashes } : undefined
+  return next <= below ? { below, hashes: value.slice(1) } : undefined
 }
 
 function isHash(value: unknown): value is number {

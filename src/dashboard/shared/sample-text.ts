@@ -12,7 +12,8 @@ export function sampleText(sample: DistinctSample): string {
 export function sampleIn(text: unknown, capacity: number): DistinctSample | undefined {
   if (typeof text !== 'string' || text.length > 8 * (capacity + 1)) return undefined
   const bytes = Buffer.from(text, 'base64')
-  const numbers: number[] = []
-  for (let i = 0; i + 4 <= bytes.length; i += 4) numbers.push(bytes.readUInt32LE(i))
-  return bytes.length % 4 === 0 ? sampleInJson(numbers, capacity) : undefined
+  if (bytes.length % 4 !== 0) return undefined
+  const numbers = new Array<number>(bytes.length / 4)
+  for (let i = 0; i < numbers.length; i++) numbers[i] = bytes.readUInt32LE(4 * i)
+  return sampleInJson(numbers, capacity)
 }
