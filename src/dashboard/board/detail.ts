@@ -1,4 +1,5 @@
 import { distinctIn } from '../../util/distinct-sample.js'
+import { weakMemo } from '../../util/memo.js'
 import { quantileMs } from '../figures/latency.js'
 import type { DeniedRow, LimiterReport, StoreReport } from '../figures/report.js'
 import type { LimiterDetail, ShownCalls, ShownClient } from '../figures/shown.js'
@@ -32,10 +33,14 @@ function shownCalls({ calls, failures, latency, keys }: StoreReport): ShownCalls
 }
 
 export function shownClient(client: DeniedRow, label?: string): ShownClient {
+  return label === undefined ? withoutLabel(client) : { ...withoutLabel(client), label }
+}
+
+/** Of most clients, nothing changes from one second to the next. */
+const withoutLabel = weakMemo((client: DeniedRow): ShownClient => {
   return {
     limitName: client.limitName,
     identity: client.identity,
-    ...(label !== undefined && { label }),
     denied: client.denied,
     deniedPerSecond: client.perSecond,
     firstDeniedMs: client.firstMs,
@@ -44,4 +49,4 @@ export function shownClient(client: DeniedRow, label?: string): ShownClient {
     addresses: distinctIn(client.addresses),
     networks: client.networks.map(([network, denied]) => ({ network, denied })),
   }
-}
+})
