@@ -127,13 +127,14 @@ function printShares(attacked: number, open: readonly Second[], closed: readonly
   )
 }
 
-function printSizes(documents: number, open: readonly Second[], heap: number): void {
+function printSizes(documents: DocumentSizes, open: readonly Second[], heap: number): void {
   const frames = open.reduce((sum, { frameBytes }) => sum + frameBytes, 0) / open.length
   printTable(
     'Sizes',
     ['what', 'bytes'],
     [
-      ['the document of a process, written every two seconds', whole(documents)],
+      ['the figures of a process, written every two seconds', whole(documents.figures)],
+      ['the clients of a process, written every six seconds', whole(documents.clients)],
       ['the frame of a second', whole(frames)],
       ['heap of the counts of a process', whole(heap)],
     ],
@@ -148,11 +149,18 @@ async function nanosecondsEach(limiter: ReturnType<typeof limiterOf>): Promise<n
   return ((user + system) * 1000) / DECISIONS
 }
 
-async function documentBytes(url: string): Promise<number> {
+interface DocumentSizes {
+  readonly figures: number
+  readonly clients: number
+}
+
+async function documentBytes(url: string): Promise<DocumentSizes> {
   const client = new Redis(url)
-  const text = await client.hget('hg:dashboard:processes/0', 'text')
+  const [figures, clients] = await Promise.all(
+    ['processes', 'clients'].map((part) => client.hget(`hg:dashboard:${part}/0`, 'text')),
+  )
   client.disconnect()
-  return text?.length ?? 0
+  return { figures: figures?.length ?? 0, clients: clients?.length ?? 0 }
 }
 
 function median(values: readonly number[]): number {

@@ -22,7 +22,7 @@ import { type LimitDemands, LimitTable } from './limit-figures.js'
 import { NearClients } from './near-clients.js'
 import { originOf } from './origin.js'
 import { OutageWatch } from './outage.js'
-import { type DeniedRow, type LimiterReport, MAX_NEAR, type StoreReport } from './report.js'
+import { type DeniedRow, type LimiterReport, MAX_NEAR, type NearClient, type StoreReport } from './report.js'
 import { Run } from './run.js'
 import { CHART_SLOTS, Traffic } from './traffic.js'
 
@@ -112,7 +112,7 @@ export class LimiterWatch implements Watched {
       sinceMs: this.#sinceMs,
       traffic: this.#traffic.report(nowMs),
       limits: this.#limits.rows(nowMs),
-      near: this.#near.nearest(nowMs, near),
+      near: this.near(near),
       ...(run && { run }),
       ...(blocked && { blocked }),
       denials: this.#denials.figures(nowMs),
@@ -131,6 +131,11 @@ export class LimiterWatch implements Watched {
   /** Returns the clients that were denied most. */
   denied(most: number): readonly DeniedRow[] {
     return this.#denied.top(this.#now(), most)
+  }
+
+  /** Returns the clients that are nearest to a limit. */
+  near(most: number): readonly NearClient[] {
+    return this.#near.nearest(this.#now(), most)
   }
 
   /** Returns what the application calls its denied clients, by `clientKey`. */

@@ -38,6 +38,7 @@ export class NearClients {
 
   /** Returns those nearest to a limit, at most `most`. */
   nearest(nowMs: number, most: number): readonly NearClient[] {
+    if (most === 0) return []
     this.#clients.forEach(({ untilMs }, key) => {
       if (untilMs <= nowMs) this.#clients.delete(key)
     })

@@ -117,6 +117,15 @@ export interface StoreReport {
   readonly outage?: OutageReport
 }
 
+/** Whom a limiter denied, and what else a report has of clients. */
+export type ClientFigures = Pick<
+  LimiterReport,
+  'near' | 'denials' | 'denied' | 'candidate' | 'candidateClients'
+>
+
+/** What a limiter did, without its clients. */
+export type LimiterFigures = Omit<LimiterReport, keyof ClientFigures>
+
 /** What one limiter did: in one process, or in all that share its store. */
 export interface LimiterReport {
   readonly name: string

@@ -2,7 +2,8 @@ import { once } from '../../util/memo.js'
 import type { LimiterReport } from '../figures/report.js'
 import { CHART_SLOTS, SLOT_MS } from '../figures/traffic.js'
 import type { ProcessDocument, ProcessHeader } from './process-document.js'
-import type { Slot } from './process-slots.js'
+import type { Slots } from './process-reports.js'
+import { NO_CLIENTS } from './report-reader.js'
 import { pastReport, shiftedReport } from './shifted-report.js'
 
 /** How long the figures of a process that has ended are kept: as long as its traffic is in the chart. */
@@ -25,14 +26,20 @@ export interface Member {
   readonly reports?: readonly LimiterReport[]
 }
 
-interface Seen {
+/** What tells whether a process lives. */
+interface Life {
   readonly document: ProcessDocument
   /** How long it has not changed, as far as this process has looked. */
   readonly silentMs: number
   /** When it changed; when it was written, for one that has not changed since it was first read. */
   readonly lastSeenMs: number
   readonly aheadMs: number
-  /** Returns the reports of `document`, with times by the clock of this process. */
+}
+
+interface Seen extends Life {
+  /** What it says of its clients. */
+  readonly clients: ProcessDocument | undefined
+  /** Returns the reports of both documents, with times by the clock of this process. */
   readonly reports: (() => readonly LimiterReport[]) | undefined
 }
 
@@ -45,20 +52,20 @@ export class Fleet {
   #readMs = Number.NEGATIVE_INFINITY
 
   /**
-   * Takes the slots of a store, as they were read. If more than `gapMs` have passed since the last time, the store or
+   * Takes the slots of a store, as they were read: those of figures, and those of clients. If more than `gapMs` have passed since the last time, the store or
    * this process stood still: the silence of the others starts over.
    */
-  update(nowMs: number, slots: readonly (Slot | undefined)[], gapMs = LISTED_MS): void {
+  update(nowMs: number, slots: Slots, clientSlots: Slots, gapMs = LISTED_MS): void {
     const sinceLastMs = nowMs - this.#readMs
     const passedMs = sinceLastMs >= 0 && sinceLastMs <= gapMs ? sinceLastMs : undefined
     this.#readMs = nowMs
-    const next = new Map<string, Seen>()
-    for (const slot of slots) {
-      if (slot?.document === undefined) continue
-      const key = keyOf(slot.document.header)
-      next.set(key, seenNow(this.#seen.get(key), slot.document, nowMs, passedMs))
-    }
-    this.#seen = next
+    const clients = new Map(documentsIn(clientSlots).map((each) => [keyOf(each.header), each]))
+    const seen = documentsIn(slots).map((document) => {
+      const key = keyOf(document.header)
+      const before = this.#seen.get(key)
+      return [key, seenOf(lifeOf(before, document, nowMs, passedMs), clients.get(key), before)] as const
+    })
+    this.#seen = new Map(seen)
   }
 
   /** Returns whether a process was last seen within a time: by default, within that for which it is listed. */
@@ -79,50 +86,71 @@ export class Fleet {
   }
 }
 
+function documentsIn(slots: Slots): readonly ProcessDocument[] {
+  return slots.flatMap((slot) => slot?.document ?? [])
+}
+
 function keyOf({ id, dashboard }: ProcessHeader): string {
   return `${id} ${dashboard}`
 }
 
 /** Returns what is known of a process once its document was read again. */
-function seenNow(
-  before: Seen | undefined,
+function lifeOf(
+  before: Life | undefined,
   document: ProcessDocument,
   nowMs: number,
   passedMs: number | undefined,
-): Seen {
-  if (before === undefined) return seenFirst(document, nowMs)
+): Life {
+  if (before === undefined) return firstLife(document, nowMs)
   if (before.document === document) return silent(before, passedMs)
   // Others drop the figures of a process that has ended.
-  if (before.document.header.atMs === document.header.atMs)
-    return { ...silent(before, passedMs), document, reports: reportsOf(document, before.aheadMs) }
+  if (before.document.header.atMs === document.header.atMs) return { ...silent(before, passedMs), document }
   const differenceMs = document.header.atMs - nowMs
   const aheadMs = Math.abs(differenceMs) > MAX_SKEW_MS ? differenceMs : 0
-  return { document, silentMs: 0, lastSeenMs: nowMs, aheadMs, reports: reportsOf(document, aheadMs) }
+  return { document, silentMs: 0, lastSeenMs: nowMs, aheadMs }
 }
 
 /** A clock that is ahead shows at once, and one that is behind only once the document changes. */
-function seenFirst(document: ProcessDocument, nowMs: number): Seen {
+function firstLife(document: ProcessDocument, nowMs: number): Life {
   const { atMs, everyMs } = document.header
   const aheadMs = atMs - nowMs > MAX_SKEW_MS ? atMs - nowMs : 0
   const lastSeenMs = Math.min(nowMs, atMs)
   const silentMs = nowMs - atMs > STALE_MS + everyMs ? Number.POSITIVE_INFINITY : 0
-  return { document, silentMs, lastSeenMs, aheadMs, reports: reportsOf(document, aheadMs) }
+  return { document, silentMs, lastSeenMs, aheadMs }
 }
 
 /** A read adds at most the time within which a report is due. One that has ended stays so. */
-function silent(seen: Seen, passedMs: number | undefined): Seen {
-  if (isSilent(seen)) return seen
-  if (passedMs === undefined) return { ...seen, silentMs: 0 }
-  return { ...seen, silentMs: seen.silentMs + Math.min(passedMs, seen.document.header.everyMs) }
+function silent(life: Life, passedMs: number | undefined): Life {
+  if (isSilent(life)) return life
+  const { document, silentMs, lastSeenMs, aheadMs } = life
+  const laterMs = passedMs === undefined ? 0 : silentMs + Math.min(passedMs, document.header.everyMs)
+  return { document, silentMs: laterMs, lastSeenMs, aheadMs }
 }
 
-function reportsOf(document: ProcessDocument, aheadMs: number): Seen['reports'] {
+/** Adds what a process reports. It stays the same object while its documents do. */
+function seenOf(life: Life, clients: ProcessDocument | undefined, before: Seen | undefined): Seen {
+  const { document, aheadMs } = life
+  const isSame = before?.document === document && before.clients === clients && before.aheadMs === aheadMs
+  return { ...life, clients, reports: isSame ? before.reports : reportsOf(document, clients, aheadMs) }
+}
+
+function reportsOf(
+  document: ProcessDocument,
+  clients: ProcessDocument | undefined,
+  aheadMs: number,
+): Seen['reports'] {
   if (!('limiters' in document)) return undefined
-  return once(() => (document.limiters ?? []).map((report) => shiftedReport(report, aheadMs)))
+  return once(() => {
+    const { limiters = [] } = document
+    const reports = limiters.map((figures): LimiterReport => {
+      return { ...figures, ...(clients?.clients?.get(figures.name) ?? NO_CLIENTS) }
+    })
+    return reports.map((report) => shiftedReport(report, aheadMs))
+  })
 }
 
 /** Returns whether a document has not changed for longer than it may. */
-function isSilent({ document, silentMs }: Seen): boolean {
+function isSilent({ document, silentMs }: Life): boolean {
   return silentMs > MISSED_REPORTS * document.header.everyMs
 }
 

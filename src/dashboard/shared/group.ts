@@ -4,13 +4,13 @@ import type { FigureReader } from '../figures/shown.js'
 import { boundedCalls } from './bounded-calls.js'
 import { type EventLog, eventLog } from './event-log.js'
 import { FIGURES_MS, Fleet, type Member } from './fleet.js'
+import { Histories } from './histories.js'
 import { LeftBehind } from './left-behind.js'
-import { type LimiterHistory, limiterHistory } from './limiter-history.js'
+import type { LimiterHistory } from './limiter-history.js'
 import { OwnReports } from './own-reports.js'
-import { headerText, type ProcessDocument, type ProcessHeader, ProcessWriter } from './process-document.js'
+import type { ProcessDocument, ProcessHeader } from './process-document.js'
 import { goneEvent, processEvent } from './process-events.js'
-import { processesKey, processSlots, type Slot } from './process-slots.js'
-import { ForeignDocumentError } from './shared-document.js'
+import { type Kept, ProcessReports } from './process-reports.js'
 import { thisProcess } from './this-process.js'
 import { watchedMark } from './watched.js'
 
@@ -55,8 +55,8 @@ export class Group {
   readonly #fleet = new Fleet()
   readonly #left: LeftBehind
   #documents: readonly ProcessDocument[] = []
-  readonly #writer = new ProcessWriter()
-  readonly #slots
+  readonly #reports
+  readonly #histories
   readonly #mark
   readonly #reads
   readonly #writes
@@ -74,17 +74,15 @@ export class Group {
     this.#left = new LeftBehind(process.id)
     this.own = new OwnReports(watches, now)
     const isKept = (header: ProcessHeader) => this.#fleet.isKept(now(), header)
-    this.#slots = processSlots(documents, processesKey(prefix), isKept)
+    this.#reports = new ProcessReports(documents, prefix, isKept)
     this.#mark = watchedMark(documents, prefix, process.id)
     this.#reads = boundedCalls(store)
     this.#writes = boundedCalls(store)
     this.#logging = boundedCalls(store)
     this.#remembering = boundedCalls(store)
     this.log = eventLog(documents, prefix, now)
-    const histories = watches.map(
-      (watch) => [watch.name, limiterHistory(documents, prefix, watch, process.id, now())] as const,
-    )
-    this.histories = new Map(histories)
+    this.#histories = new Histories(documents, prefix, watches, process.id, now())
+    this.histories = this.#histories.byName
   }
 
   /** The other dashboards that report, or have reported within an hour. Empty while they cannot be read. */
@@ -110,8 +108,8 @@ export class Group {
       if (this.#isScanDue()) await this.#reads.attempt(() => this.#scan(2 * this.#scanEveryMs()))
       if (this.#isReportDue()) await this.#writes.attempt(() => this.#publish())
     }
-    await this.#remembering.attempt(() => this.#remember((history) => history.add(this.#now())))
-    await this.#remembering.attempt(() => this.#adoptLeft())
+    await this.#remembering.attempt(() => this.#histories.add(this.#now()))
+    await this.#remembering.attempt(() => this.#histories.adopt(this.#left, this.#documents, this.#now()))
     await this.#logging.attempt(() => this.log.flush())
   }
 
@@ -131,7 +129,7 @@ export class Group {
 
   /** Tells the others that this process has been closed. Never rejects. */
   async close(): Promise<void> {
-    await this.#remembering.attempt(() => this.#remember((history) => history.close(this.#now())))
+    await this.#remembering.attempt(() => this.#histories.close(this.#now()))
     if (!this.#hasReported) return
     this.log.add(processEvent('process-closed', this.#header, this.#now()))
     await this.#writes.attempt(() => this.#publish({ closedAtMs: this.#now() }))
@@ -168,43 +166,18 @@ export class Group {
 
   async #publish(closed: { readonly closedAtMs?: number } = {}): Promise<void> {
     const header = { ...this.#header, atMs: this.#now(), everyMs: this.#everyMs(), ...closed }
-    await this.#slots.write(header, this.#writer.text(header, this.own.forOthers(this.#livingCount())))
+    await this.#reports.write(header, this.own, this.#livingCount())
     this.#publishedMs = header.atMs
     if (this.#hasReported) return
     this.#hasReported = true
     this.log.add(processEvent('process-seen', header, header.atMs))
   }
 
-  /** Has each history do something. A document that is not ours stops none but its own. */
-  async #remember(run: (history: LimiterHistory, limiter: string) => Promise<void>): Promise<void> {
-    let foreign: unknown
-    for (const [limiter, history] of this.histories) {
-      await run(history, limiter).catch((error) => {
-        if (!(error instanceof ForeignDocumentError)) throw error
-        foreign = error
-      })
-    }
-    if (foreign !== undefined) throw foreign
-  }
-
-  /** Adds what processes that were killed had counted of steps that they could not add. */
-  async #adoptLeft(): Promise<void> {
-    for (const { header, limiters = [] } of this.#left.due(this.#now(), this.#documents)) {
-      let isDone = true
-      const adopt = async (history: LimiterHistory, name: string) => {
-        const report = limiters.find((each) => each.name === name)
-        if (report !== undefined && !(await history.adopt(header.id, report).catch(orForeign))) isDone = false
-      }
-      await this.#remember(adopt)
-      if (isDone) this.#left.adopted(header)
-    }
-  }
-
   /** Reads what the others have written. After a pause of more than `gapMs`, none of them counts as silent. */
   async #scan(gapMs: number): Promise<void> {
-    const slots = await this.#slots.read()
+    const { figures, clients } = await this.#reports.read()
     const nowMs = this.#now()
-    this.#fleet.update(nowMs, slots, gapMs)
+    this.#fleet.update(nowMs, figures, clients, gapMs)
     this.#scannedMs = nowMs
     const gone = this.#fleet.members().filter(({ header, state }) => state === 'gone' && !this.#isOwn(header))
     for (const member of gone) if (this.#fleet.sawEnd(member)) this.log.add(goneEvent(member, nowMs))
@@ -212,23 +185,18 @@ export class Group {
       nowMs,
       gone.map(({ header }) => header),
     )
-    this.#documents = slots.flatMap((slot) => slot?.document ?? [])
-    await Promise.all(slots.map((slot, index) => this.#tidy(slot, index, nowMs)))
+    this.#documents = figures.flatMap((slot) => slot?.document ?? [])
+    await this.#reports.tidy(figures, clients, {
+      figuresOf: (document) => this.#keptOf(document, nowMs),
+      hasClients: (header) => this.#isOwn(header) || this.#fleet.isKept(nowMs, header, FIGURES_MS),
+    })
   }
 
-  /** Drops the figures of a process that has ended, once they are old, and later the whole document. */
-  async #tidy(slot: Slot | undefined, index: number, nowMs: number): Promise<void> {
-    const { header, hasFigures = false } = slot?.document ?? {}
-    if (header === undefined || this.#isOwn(header)) return
-    if (hasFigures && !this.#left.isDone(header)) return // its steps are added first
-    if (!this.#fleet.isKept(nowMs, header)) await this.#slots.replace(index, '')
-    else if (hasFigures && !this.#fleet.isKept(nowMs, header, FIGURES_MS))
-      await this.#slots.replace(index, headerText(header))
+  /** The figures of a process that has ended are dropped once they are old, and later the whole document. */
+  #keptOf({ header, hasFigures }: ProcessDocument, nowMs: number): ReturnType<Kept['figuresOf']> {
+    if (this.#isOwn(header)) return 'all'
+    if (hasFigures && !this.#left.isDone(header)) return 'all' // its steps are added first
+    if (!this.#fleet.isKept(nowMs, header)) return 'nothing'
+    return this.#fleet.isKept(nowMs, header, FIGURES_MS) ? 'all' : 'header'
   }
-}
-
-/** A document that is not ours never takes steps. */
-function orForeign(error: unknown): true {
-  if (error instanceof ForeignDocumentError) return true
-  throw error
 }

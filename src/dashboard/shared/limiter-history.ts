@@ -30,7 +30,7 @@ export interface LimiterHistory {
    * Adds the steps that another process has reported, and not added before it ended. Resolves with whether the
    * history has them now.
    */
-  adopt(process: string, report: LimiterReport): Promise<boolean>
+  adopt(process: string, report: Pick<LimiterReport, 'traffic'>): Promise<boolean>
   /** Reads the steps of the last 50 hours, in order. Rejects with a `StoreError` if the store fails or hangs. */
   steps(): Promise<readonly StepCounts[]>
   /** Reads what clients asked for in the last 12 to 24 hours. Rejects as `steps` does. */

@@ -31,21 +31,24 @@ export class OwnReports {
     this.#near = shareOf(ALL_NEAR, watches.length, MIN_NEAR, MAX_NEAR)
   }
 
-  /** Returns the reports until now, or until at most `maxAgeMs` ago. */
+  /** Returns the reports until now, or until at most `maxAgeMs` ago, without clients that are near a limit. */
   latest(maxAgeMs = 0): readonly LimiterReport[] {
     const nowMs = this.#now()
     if (this.#latest === undefined || Math.abs(nowMs - this.#latest.atMs) > maxAgeMs) {
       const most = this.#shares(MAX_CLIENTS).map((share) => Math.max(share, this.ofFinding))
-      const reports = this.#watches.map((watch, i) => watch.report(most[i], this.#near))
+      const reports = this.#watches.map((watch, i) => watch.report(most[i], 0))
       this.#latest = { atMs: nowMs, reports }
     }
     return this.#latest.reports
   }
 
-  /** Returns the reports until now, with as many clients as one of so many processes tells the others. */
-  forOthers(processes: number): readonly LimiterReport[] {
+  /** Returns reports, with as many clients as one of so many processes tells the others. */
+  withClients(reports: readonly LimiterReport[], processes: number): readonly LimiterReport[] {
     const shares = this.#shares(shareOf(ALL_CLIENTS, processes, MIN_CLIENTS, MAX_CLIENTS))
-    return this.latest().map((report, i) => ({ ...report, denied: report.denied.slice(0, shares[i]) }))
+    return reports.map((report, i) => {
+      const near = this.#watches[i]?.near(this.#near) ?? []
+      return { ...report, near, denied: report.denied.slice(0, shares[i]) }
+    })
   }
 
   #shares(clients: number): readonly number[] {

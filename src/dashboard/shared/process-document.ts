@@ -1,6 +1,6 @@
 import { once } from '../../util/memo.js'
 import { type Fields, fieldsOf } from '../../util/values.js'
-import type { LimiterReport } from '../figures/report.js'
+import type { ClientFigures, LimiterFigures, LimiterReport } from '../figures/report.js'
 import { ReportReader } from './report-reader.js'
 import { ReportWriter } from './report-writer.js'
 import { FORMAT, fieldsInText, MAX_TEXT } from './shared-document.js'
@@ -27,7 +27,7 @@ export interface ProcessHeader extends ProcessIdentity {
   readonly closedAtMs?: number
 }
 
-/** What a process tells the others. */
+/** What a process tells the others, in two documents: its figures, and less often those of its clients. */
 export interface ProcessDocument {
   readonly header: ProcessHeader
   /** Whether it has figures that this version can read. */
@@ -36,27 +36,42 @@ export interface ProcessDocument {
    * Absent if another version wrote it: its figures cannot be added up. They are decoded when they are first read:
    * while no page is open, few processes do.
    */
-  readonly limiters?: readonly LimiterReport[]
+  readonly limiters?: readonly LimiterFigures[]
+  readonly clients?: ReadonlyMap<string, ClientFigures>
 }
 
 /** Writes the documents of one process. */
 export class ProcessWriter {
   readonly #reports = new ReportWriter()
 
-  /** Returns the text of a document, which every store can hold. */
-  text(header: ProcessHeader, limiters: readonly LimiterReport[]): string {
-    const denying = limiters.filter(({ denials }) => denials.denied > 0).length
-    const most = Math.min(1, FULL_LISTS / Math.max(1, denying))
-    for (const part of SHARES) {
-      const lines = limiters.map((report) => {
-        const [denied, near] = [shareOf(report.denied, part), shareOf(report.near, part)]
-        return this.#reports.lines({ ...report, denied, near }, most * part)
-      })
-      const text = [headerText(header), ...lines].join('\n')
-      if (text.length <= MAX_TEXT) return text
-    }
-    return headerText(header)
+  /** Returns a text with the figures of limiters, which every store can hold. */
+  figures(header: ProcessHeader, reports: readonly LimiterReport[]): string {
+    return textOf(header, reports, (report, share) => this.#reports.figureLines(report, share))
   }
+
+  /** Returns a text with the clients of limiters, which every store can hold. */
+  clients(header: ProcessHeader, reports: readonly LimiterReport[]): string {
+    return textOf(header, reports, (report, share, part) => {
+      const [denied, near] = [shareOf(report.denied, part), shareOf(report.near, part)]
+      return this.#reports.clientLines({ ...report, denied, near }, share)
+    })
+  }
+}
+
+/** Returns a text with the lines of limiters, with shorter lists until it is short enough. */
+function textOf(
+  header: ProcessHeader,
+  reports: readonly LimiterReport[],
+  linesOf: (report: LimiterReport, share: number, part: number) => string | undefined,
+): string {
+  const denying = reports.filter(({ denials }) => denials.denied > 0).length
+  const most = Math.min(1, FULL_LISTS / Math.max(1, denying))
+  for (const part of SHARES) {
+    const lines = reports.flatMap((report) => linesOf(report, most * part, part) ?? [])
+    const text = [headerText(header), ...lines].join('\n')
+    if (text.length <= MAX_TEXT) return text
+  }
+  return headerText(header)
 }
 
 /** Returns the first part of a list. */
@@ -81,14 +96,17 @@ export class ProcessReader {
     const header = headerIn(fieldsOf(fields?.header))
     if (fields === undefined || header === undefined) return undefined
     if (fields.headgate !== FORMAT) return { header, hasFigures: false }
-    const limiters = once(() => {
-      return hasFigures ? this.#reports.read(text.slice(end + 1).split('\n'), MAX_LIMITERS) : []
+    const reports = once(() => {
+      return this.#reports.read(hasFigures ? text.slice(end + 1).split('\n') : [], MAX_LIMITERS)
     })
     return {
       header,
       hasFigures,
       get limiters() {
-        return limiters()
+        return reports().figures
+      },
+      get clients() {
+        return reports().clients
       },
     }
   }

@@ -2,9 +2,14 @@ import type { Documents } from '../../stores/documents.js'
 import { textVersion } from '../../stores/shared/text-version.js'
 import { type ProcessDocument, type ProcessHeader, ProcessReader } from './process-document.js'
 
-/** Returns what the keys of the slots start with. */
+/** Returns what the keys of the slots start with that have the figures of processes. */
 export function processesKey(prefix: string): string {
   return `${prefix}:dashboard:processes`
+}
+
+/** Returns what the keys of the slots start with that have the clients of processes. */
+export function clientsKey(prefix: string): string {
+  return `${prefix}:dashboard:clients`
 }
 
 /** How many slots are read together. */

@@ -1,13 +1,17 @@
 import { BREAKER_STATES } from '../../pipe/breaker-state.js'
 import { isObject } from '../../util/values.js'
 import type { Counts } from '../figures/counts.js'
-import type { DenialFigures, DeniedRow, LimiterReport, NearClient, TrafficReport } from '../figures/report.js'
+import type {
+  DenialFigures,
+  DeniedRow,
+  LimiterFigures,
+  LimiterReport,
+  NearClient,
+  TrafficReport,
+} from '../figures/report.js'
 
 /** What changes all the time in a report: of its traffic, not the slots that are over. */
-export type NowLine = Omit<
-  LimiterReport,
-  'traffic' | 'near' | 'denials' | 'denied' | 'candidate' | 'candidateClients'
-> & { readonly traffic: Omit<TrafficReport, 'past'> }
+export type NowLine = Omit<LimiterFigures, 'traffic'> & { readonly traffic: Omit<TrafficReport, 'past'> }
 
 /** What denials have in common, without the samples of names. */
 export type DenialLine = Pick<DenialFigures, 'denied' | 'routes'> & { readonly networks: Counts }
@@ -19,7 +23,7 @@ const MAX_LISTED = 1000
 
 type Validator = (value: unknown) => boolean
 
-const isText: Validator = (value) => typeof value === 'string'
+export const isText = (value: unknown): value is string => typeof value === 'string'
 const isCount: Validator = (value) =>
   typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 const isRate: Validator = (value) => typeof value === 'number' && value >= 0 && Number.isFinite(value)

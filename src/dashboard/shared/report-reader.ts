@@ -1,7 +1,14 @@
 import { type DistinctSample, NO_NAMES } from '../../util/distinct-sample.js'
 import { fieldsOf } from '../../util/values.js'
 import { BUCKETS } from '../figures/latency.js'
-import type { DenialFigures, DeniedRow, LimiterReport, NearClient, PastSlots } from '../figures/report.js'
+import type {
+  ClientFigures,
+  DenialFigures,
+  DeniedRow,
+  LimiterFigures,
+  NearClient,
+  PastSlots,
+} from '../figures/report.js'
 import { CHART_SLOTS } from '../figures/traffic.js'
 import { countsIn } from './count-text.js'
 import {
@@ -12,6 +19,7 @@ import {
   isDenials,
   isNear,
   isNow,
+  isText,
   type NowLine,
 } from './report-check.js'
 import { LINES } from './report-lines.js'
@@ -21,9 +29,17 @@ import { sampleIn } from './sample-text.js'
 const MAX_SAMPLE = 1000
 const MAX_CLIENTS = 1000
 
-/** What the lines of a report say. */
+/** What a document says of limiters. */
+export interface ReportsRead {
+  readonly figures: readonly LimiterFigures[]
+  /** By the name of the limiter. */
+  readonly clients: ReadonlyMap<string, ClientFigures>
+}
+
+/** What the lines of a limiter say: its figures, or those of its clients. */
 interface Parts {
-  readonly now: NowLine
+  readonly name: string
+  readonly now?: NowLine
   past?: PastSlots
   near?: readonly NearClient[]
   denials?: DenialLine
@@ -44,6 +60,7 @@ const DECODERS: Readonly<Record<string, (value: unknown) => unknown>> = {
     const [allowed, denied] = [counts[0], counts[1]].map((text) => countsIn(text, CHART_SLOTS - 1))
     return { allowed, denied }
   },
+  [LINES.name]: (value) => valid(isText, value),
   [LINES.near]: (value) => valid(isNear, value),
   [LINES.denials]: (value) => valid(isDenials, value),
   [LINES.samples]: samplesIn,
@@ -54,49 +71,53 @@ const DECODERS: Readonly<Record<string, (value: unknown) => unknown>> = {
   [LINES.candidate]: (value) => valid(isCandidate, value),
 }
 
-/** Reads the reports in the documents of one process. It remembers the lines of the last document. */
+/** Reads the documents of one process. It remembers the lines of the last one. */
 export class ReportReader {
   #known: ReadonlyMap<string, unknown> = new Map()
   /** What was made of the lines of denials, which stays the same object while they are the same. */
   readonly #denials = new WeakMap<DenialLine, DenialFigures | undefined>()
 
-  /** Returns the reports in some lines, at most `most`, without those that are not valid. */
-  read(lines: readonly string[], most: number): readonly LimiterReport[] {
+  /** Returns what some lines say of limiters, at most `most`, without what is not valid. */
+  read(lines: readonly string[], most: number): ReportsRead {
     const decoded = new Map<string, unknown>()
-    const reports: (Parts | undefined)[] = []
+    const limiters: (Parts | undefined)[] = []
     for (const line of lines) {
       const known = this.#known.get(line) ?? decode(line)
       decoded.set(line, known)
-      if (!line.startsWith(LINES.now)) add(reports, line[0], known)
-      else if (reports.push(known === undefined ? undefined : partsOf(known as NowLine)) > most) break
+      if (!isFirst(line)) add(limiters, line[0], known)
+      else if (limiters.push(partsOf(known as NowLine | string | undefined)) > most) break
     }
     this.#known = decoded
-    return reports
-      .slice(0, most)
-      .flatMap((parts) => (parts === undefined ? [] : (this.#reportOf(parts) ?? [])))
+    const found = limiters.slice(0, most).filter((parts) => parts !== undefined)
+    return {
+      figures: found.flatMap(figuresOf),
+      clients: new Map(found.flatMap((parts) => this.#clientsOf(parts))),
+    }
   }
 
-  #reportOf({ now, past, near = [], clients, candidate, ...parts }: Parts): LimiterReport | undefined {
+  #clientsOf(parts: Parts): readonly (readonly [limiter: string, clients: ClientFigures])[] {
+    const { name, now, near = [], clients, candidate } = parts
     const denials = this.#denialsOf(parts)
-    if (past === undefined || denials === undefined) return undefined
-    return {
-      ...now,
-      traffic: { ...now.traffic, past },
-      near,
-      denials,
-      denied: clients,
-      ...candidate,
-    }
+    if (now !== undefined || denials === undefined) return []
+    return [[name, { near, denials, denied: clients, ...candidate }]]
   }
 
   #denialsOf({ denials, samples = [] }: Pick<Parts, 'denials' | 'samples'>): DenialFigures | undefined {
     if (denials === undefined) return NO_DENIALS
     const known = this.#denials.get(denials)
     if (known?.clients === samples[0] && known?.addresses === samples[1]) return known
-    const figures = figuresOf(denials, samples)
+    const figures = denialsOf(denials, samples)
     this.#denials.set(denials, figures)
     return figures
   }
+}
+
+function figuresOf({ now, past }: Parts): readonly LimiterFigures[] {
+  return now === undefined || past === undefined ? [] : [{ ...now, traffic: { ...now.traffic, past } }]
+}
+
+function isFirst(line: string): boolean {
+  return line.startsWith(LINES.now) || line.startsWith(LINES.name)
 }
 
 function decode(line: string): unknown {
@@ -116,8 +137,11 @@ function samplesIn(value: unknown): readonly DistinctSample[] | undefined {
   return samples.every((sample) => sample !== undefined) ? samples : undefined
 }
 
-function partsOf(now: NowLine): Parts {
-  return { now, clients: [] }
+function partsOf(first: NowLine | string | undefined): Parts | undefined {
+  if (first === undefined) return undefined
+  return typeof first === 'string'
+    ? { name: first, clients: [] }
+    : { name: first.name, now: first, clients: [] }
 }
 
 /** Adds what a line says to the last report. A line that is not valid leaves no report. */
@@ -143,8 +167,11 @@ const NO_DENIALS: DenialFigures = {
   networks: [],
 }
 
+/** What is known of the clients of a limiter that has none. */
+export const NO_CLIENTS: ClientFigures = { near: [], denials: NO_DENIALS, denied: [] }
+
 /** Returns what denials have in common; `undefined` if samples are missing, or are more than there are networks. */
-function figuresOf(denials: DenialLine, samples: readonly DistinctSample[]): DenialFigures | undefined {
+function denialsOf(denials: DenialLine, samples: readonly DistinctSample[]): DenialFigures | undefined {
   const [clients, addresses, networkNames, ...ofNetworks] = samples
   if (clients === undefined || addresses === undefined || networkNames === undefined) return undefined
   if (ofNetworks.length !== denials.networks.length) return undefined

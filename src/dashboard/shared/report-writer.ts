@@ -2,7 +2,7 @@ import { type DistinctSample, mergeSamples } from '../../util/distinct-sample.js
 import { weakMemo } from '../../util/memo.js'
 import { LISTED_NETWORKS, NETWORK_ADDRESSES } from '../figures/denials.js'
 import { CLIENT_ADDRESSES } from '../figures/denied-client.js'
-import type { DenialFigures, DeniedRow, LimiterReport, PastSlots } from '../figures/report.js'
+import type { DenialFigures, DeniedRow, LimiterFigures, LimiterReport, PastSlots } from '../figures/report.js'
 import { countText } from './count-text.js'
 import { LINES } from './report-lines.js'
 import { sampleText } from './sample-text.js'
@@ -35,16 +35,21 @@ export class ReportWriter {
     return LINES.past + JSON.stringify([countText(allowed), countText(denied)])
   })
 
-  /** Returns the lines of a report. `share` is the share of the longest lists that it has, from 0 to 1. */
-  lines(report: LimiterReport, share: number): string {
-    const { denied, near, denials, candidate, candidateClients } = report
-    const lines = [nowLine(report, share), this.#pastLine(report.traffic.past)]
+  /** Returns the lines of a limiter without its clients. `share` is the share of the longest lists that they have. */
+  figureLines(report: LimiterReport, share: number): string {
+    return `${nowLine(report, share)}\n${this.#pastLine(report.traffic.past)}`
+  }
+
+  /** Returns the lines of the clients of a limiter; `undefined` if it has none. */
+  clientLines(report: LimiterReport, share: number): string | undefined {
+    const { name, denied, near, denials, candidate, candidateClients } = report
+    const lines: string[] = []
     if (near.length > 0) lines.push(LINES.near + JSON.stringify(near))
     if (denials.denied > 0) lines.push(this.#denialLines(denials, share))
-    for (const [i, client] of denied.entries()) lines.push(this.#clientLine(client, share, i))
+    denied.forEach((client, i) => void lines.push(this.#clientLine(client, share, i)))
     if (share > MIN_CANDIDATE_SHARE && candidate && candidateClients)
       lines.push(LINES.candidate + JSON.stringify({ candidate, candidateClients }))
-    return lines.join('\n')
+    return lines.length === 0 ? undefined : [LINES.name + JSON.stringify(name), ...lines].join('\n')
   }
 
   #denialLines(denials: DenialFigures, share: number): string {
@@ -82,20 +87,18 @@ export class ReportWriter {
 }
 
 /** What changes all the time. */
-function nowLine(report: LimiterReport, share: number): string {
-  const { near, denials, denied, candidate, candidateClients, ...figures } = report
-  const { traffic, limits, store } = figures
-  const { latency, ...calls } = store
+function nowLine(
+  { name, mode, sinceMs, traffic, limits, run, blocked, store }: LimiterFigures,
+  share: number,
+) {
   const { past, ...current } = traffic
-  return (
-    LINES.now +
-    JSON.stringify({
-      ...figures,
-      traffic: current,
-      limits: limits.slice(0, Math.max(MIN_LIMITS, Math.round(limits.length * share))),
-      store: { ...calls, latency: countText(latency) },
-    })
-  )
+  const { latency, ...calls } = store
+  const now = {
+    ...{ name, mode, sinceMs, traffic: current, run, blocked },
+    limits: limits.slice(0, Math.max(MIN_LIMITS, Math.round(limits.length * share))),
+    store: { ...calls, latency: countText(latency) },
+  }
+  return LINES.now + JSON.stringify(now)
 }
 
 function sampled(sample: DistinctSample, most: number): string {

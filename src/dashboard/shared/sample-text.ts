@@ -4,7 +4,7 @@ import { type DistinctSample, sampleAsJson, sampleInJson } from '../../util/dist
 export function sampleText(sample: DistinctSample): string {
   const numbers = sampleAsJson(sample)
   const bytes = Buffer.allocUnsafe(4 * numbers.length)
-  for (const [i, number] of numbers.entries()) bytes.writeUInt32LE(number, 4 * i)
+  numbers.forEach((number, i) => void bytes.writeUInt32LE(number, 4 * i))
   return bytes.toString('base64')
 }
 

@@ -163,7 +163,11 @@ describe('proposals', () => {
       watch.stop()
       return watch.report()
     })
-    await documents.replace('hg:dashboard:processes/0', new ProcessWriter().text(header, reports), undefined)
+    await documents.replace(
+      'hg:dashboard:processes/0',
+      new ProcessWriter().figures(header, reports),
+      undefined,
+    )
     const all = JSON.parse(await mustRun('tune', URL, '--json'))
     expect(all.limiters).toEqual([one.limiters[0], { limiter: 'login', proposals: [] }])
     expect(await mustRun('tune', URL)).toContain('limiter       login\nclients       not counted yet\n')

@@ -565,7 +565,7 @@ describe('the preview of --dry-run', () => {
       ...{ id: 'a', host: 'web-1', pid: 1, version: '1.0.0', startedAtMs: 0 },
       ...{ dashboard: 1, atMs: Date.now(), everyMs: 10_000 },
     }
-    const text = new ProcessWriter().text(header, [reportOf({ mode: 'report' })])
+    const text = new ProcessWriter().figures(header, [reportOf({ mode: 'report' })])
     await store.documents?.replace(`${processesKey('hg')}/0`, text, undefined)
     expect(await tryIt('set', 'api', 'mode=enforce')).toContain(
       '  denied at least once: 0 clients, and with the change 1',

@@ -333,6 +333,69 @@ test('the figures of another format are left out, and its process is listed', as
   expect(one.group.members()[0]).not.toHaveProperty('reports')
 })
 
+describe('the clients of a process', () => {
+  const clientsKey = 'hg:dashboard:clients/0'
+  /** How often each client was denied by other processes. */
+  const deniedBy = (process: TestProcess) => {
+    const reports = process.group.members().flatMap(({ reports = [] }) => reports)
+    return reports.flatMap(({ denied }) => denied.map((client) => client.denied))
+  }
+
+  test('are reported as soon as denials begin or grow, and otherwise every six seconds', async () => {
+    const [one, two] = [startProcess('one'), startProcess('two')]
+    await pass(10 * SECOND_MS, [one, two], [one])
+    const seen: number[][] = []
+    for (const times of [6, 1, 10, 1, 0, 1]) {
+      await two.charge(times)
+      await pass(2 * SECOND_MS, [two, one], [one])
+      seen.push(deniedBy(one))
+    }
+    expect(seen).toEqual([[1], [2], [12], [12], [12], [14]])
+  })
+
+  test('are known to a process that starts after they were reported', async () => {
+    const two = startProcess('two')
+    await two.charge(105)
+    await pass(10 * SECOND_MS, [two], [two])
+    await two.charge(1)
+    await pass(2 * SECOND_MS, [two], [two])
+    const late = startProcess('late')
+    await late.group.refresh()
+    expect(deniedBy(late)).toEqual([100])
+    await pass(6 * SECOND_MS, [two], [late])
+    expect(deniedBy(late)).toEqual([101])
+  })
+
+  test.each([
+    ['lost', () => shared.texts.delete(clientsKey)],
+    ['emptied', () => shared.texts.set(clientsKey, '')],
+    ['of another program', () => shared.texts.set(clientsKey, 'hello')],
+    ['of a later format', () => shared.texts.set(clientsKey, '{"headgate":9}')],
+  ])('are reported again after their document is %s, and requests count meanwhile', async (_, change) => {
+    const [two, one] = [startProcess('two'), startProcess('one')]
+    await two.charge(7)
+    await pass(10 * SECOND_MS, [two, one], [one])
+    expect([one.allowed(), deniedBy(one)]).toEqual([5, [2]])
+    change()
+    await one.group.refresh()
+    expect([one.allowed(), deniedBy(one)]).toEqual([5, []])
+    await pass(8 * SECOND_MS, [two, one], [one])
+    expect([one.allowed(), deniedBy(one)]).toEqual([5, [2]])
+  })
+
+  test('stay for a quarter of an hour after it has gone, and are not taken for those of its successor', async () => {
+    const [two, one] = [startProcess('two'), startProcess('one')]
+    await two.charge(7)
+    await pass(10 * SECOND_MS, [two, one], [one])
+    const next = startProcess('next')
+    await pass(14 * MINUTE_MS, [one, next], [one], 20 * SECOND_MS)
+    expect(deniedBy(one)).toEqual([2])
+    await pass(2 * MINUTE_MS, [one, next], [one], 20 * SECOND_MS)
+    expect(deniedBy(one)).toEqual([])
+    expect(shared.of('clients/').filter((text) => text.includes('"two"'))).toEqual([])
+  })
+})
+
 test('documents that the store loses are written again', async () => {
   const [one, two] = [startProcess('one'), startProcess('two')]
   await pass(4 * SECOND_MS, [one, two], [one])

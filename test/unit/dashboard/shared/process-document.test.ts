@@ -6,6 +6,7 @@ import {
   ProcessWriter,
 } from '../../../../src/dashboard/shared/process-document.js'
 import { LINES } from '../../../../src/dashboard/shared/report-lines.js'
+import { NO_CLIENTS } from '../../../../src/dashboard/shared/report-reader.js'
 import { DistinctCounter, distinctIn } from '../../../../src/util/distinct-sample.js'
 import { deniedRow, reportOf, trafficOf } from '../figures/reports.js'
 
@@ -72,8 +73,23 @@ const header: ProcessHeader = {
   atMs: 2,
   everyMs: 2000,
 }
-const textOf = (reports: readonly LimiterReport[]) => new ProcessWriter().text(header, reports)
-const parseProcess = (text: string) => new ProcessReader().read(text)
+
+/** Returns a text with the lines of both documents of a process. */
+function textOf(reports: readonly LimiterReport[], writer = new ProcessWriter()): string {
+  const [, ...clients] = writer.clients(header, reports).split('\n')
+  return [writer.figures(header, reports), ...clients].join('\n')
+}
+
+/** Returns what a reader has read of both, as one. */
+function joined(read: ReturnType<ProcessReader['read']>) {
+  if (read === undefined || !('limiters' in read)) return read
+  const { header, hasFigures, limiters = [], clients } = read
+  const reports = limiters.map((figures) => ({ ...figures, ...(clients?.get(figures.name) ?? NO_CLIENTS) }))
+  return { header, hasFigures, limiters: reports }
+}
+
+const parseProcess = (text: string, reader = new ProcessReader()) => joined(reader.read(text))
+const clientsIn = (text: string) => new ProcessReader().read(text)?.clients
 const written = textOf([report])
 const [first = '', ...lines] = written.split('\n')
 
@@ -82,7 +98,7 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 test('a document is read as it was written', () => {
   expect(plain(parseProcess(written))).toEqual({ header, hasFigures: true, limiters: [plain(report)] })
-  expect(distinctIn(parseProcess(written)?.limiters?.[0]?.denied[0]?.addresses ?? addresses)).toBe(40)
+  expect(distinctIn(clientsIn(written)?.get('api')?.denied[0]?.addresses ?? addresses)).toBe(40)
   const { candidate: _, candidateClients: __, run: ___, blocked: ____, ...without } = report
   expect(plain(parseProcess(textOf([without])))).toEqual({
     header,
@@ -107,15 +123,15 @@ test('one reader reads the documents of a process as a new one does, whatever ha
     reports,
   ]
   for (const step of steps) {
-    const text = writer.text(header, step)
-    expect(plain(reader.read(text)?.limiters)).toEqual(plain(step))
+    const text = textOf(step, writer)
+    expect(plain(parseProcess(text, reader)?.limiters)).toEqual(plain(step))
     expect(plain(parseProcess(text)?.limiters)).toEqual(plain(step))
   }
 })
 
 test('what has not changed is not decoded again', () => {
   const reader = new ProcessReader()
-  const rowsOf = (text: string) => reader.read(text)?.limiters?.[0]?.denied ?? []
+  const rowsOf = (text: string) => reader.read(text)?.clients?.get('api')?.denied ?? []
   const [ada] = rowsOf(written)
   const changed = textOf([{ ...report, denied: [deniedRow('bob', 4), denied] }])
   expect(rowsOf(changed)[1]).toBe(ada)
@@ -196,6 +212,7 @@ test.each<readonly [...Place, value: unknown]>([
   ...(['now', 'past', 'near', 'denials', 'samples', 'client', 'candidate'] as const).flatMap((kind) =>
     [null, 'x', {}, [[]]].map((value) => [kind, '', value] as const),
   ),
+  ...[null, 7, {}, ['api']].map((value) => ['name', '', value] as const),
   ['now', 'store.state', '__proto__'],
   ['now', 'mode', 'other'],
   ['now', 'limits.0.windowMs', 'never'],
@@ -215,19 +232,36 @@ test.each<readonly [...Place, value: unknown]>([
   ['samples', '', Array(5).fill('AAAAAA==')],
   ['candidate', 'candidate', null],
   ['candidate', 'candidateClients.limits', null],
-])('a report whose line %s has at %j %j is left out, and the others are read', (kind, path, value) => {
-  const other = lines.map((line) => line.replace('"name":"api","mode"', '"name":"other","mode"'))
+])('lines of which %s has at %j %j are left out, and those of others are read', (kind, path, value) => {
+  const other = lines.map((line) => line.replace(/^(@|={"name":)"api"/, '$1"other"'))
   const text = [first, ...other, ...wrong(kind, path, value), ...other].join('\n')
-  expect(parseProcess(text)?.limiters?.map(({ name }) => name)).toEqual(['other', 'other'])
+  const { limiters = [], clients = new Map() } = new ProcessReader().read(text) ?? {}
+  const names = limiters.map(({ name }) => name)
+  expect([names, [...clients.keys()]]).toEqual(
+    kind === 'now' || kind === 'past'
+      ? [
+          ['other', 'other'],
+          ['other', 'api'],
+        ]
+      : [['other', 'api', 'other'], ['other']],
+  )
+})
+
+test.each([
+  ['a line of an unknown kind', (text: string) => text.replace('\n<', '\n%1\n<')],
+  ['an empty line', (text: string) => text.replace('\n<', '\n\n<')],
+  ['no past', (text: string) => text.replace(/\n<.*/, '')],
+])('a report with %s is left out', (_, change) => {
+  expect(parseProcess(change(written))).toEqual({ header, hasFigures: true, limiters: [] })
 })
 
 test.each([
   ['a line of an unknown kind', (text: string) => `${text}\n%1`],
   ['an empty line', (text: string) => `${text}\n`],
-  ['no past', (text: string) => text.replace(/\n<.*/, '')],
   ['no samples', (text: string) => text.replace(/\n#.*/, '')],
-])('a report with %s is left out', (_, change) => {
-  expect(parseProcess(change(written))).toEqual({ header, hasFigures: true, limiters: [] })
+])('of a report whose clients have %s, the figures are read', (_, change) => {
+  const limiters = [plain({ ...report, candidate: undefined, candidateClients: undefined, ...NO_CLIENTS })]
+  expect(plain(parseProcess(change(written)))).toEqual({ header, hasFigures: true, limiters })
 })
 
 test('lines before the first report are left out', () => {
@@ -240,15 +274,13 @@ test('lines before the first report are left out', () => {
 
 test('lists of a report are read up to 1,000 entries', () => {
   const read = (length: number) =>
-    parseProcess([first, ...wrong('near', '', Array(length).fill(near))].join('\n'))
-  expect(read(1000)?.limiters?.[0]?.near).toHaveLength(1000)
-  expect(read(1001)?.limiters).toEqual([])
-  const clients = (length: number) =>
-    parseProcess(
-      [written, ...Array(length).fill(lines.find((line) => line.startsWith(LINES.client)))].join('\n'),
-    )
-  expect(clients(999)?.limiters?.[0]?.denied).toHaveLength(1000)
-  expect(clients(1000)?.limiters).toEqual([])
+    clientsIn([first, ...wrong('near', '', Array(length).fill(near))].join('\n'))?.get('api')
+  expect(read(1000)?.near).toHaveLength(1000)
+  expect(read(1001)).toBeUndefined()
+  const line = lines.find((line) => line.startsWith(LINES.client))
+  const clients = (length: number) => clientsIn([written, ...Array(length).fill(line)].join('\n'))?.get('api')
+  expect(clients(999)?.denied).toHaveLength(1000)
+  expect(clients(1000)).toBeUndefined()
 })
 
 test.each([22, 319])(
@@ -268,8 +300,12 @@ test.each([22, 319])(
         routes: identities.slice(0, 10).map((id) => [id.slice(0, 100), 3] as const),
       },
     }))
-    const text = textOf(many)
-    expect(Buffer.byteLength(text)).toBeLessThan(900_000)
-    expect(parseProcess(text)?.limiters).toHaveLength(200)
+    const [figures, clients] = [
+      new ProcessWriter().figures(header, many),
+      new ProcessWriter().clients(header, many),
+    ]
+    expect(Math.max(Buffer.byteLength(figures), Buffer.byteLength(clients))).toBeLessThan(900_000)
+    expect(parseProcess(figures)?.limiters).toHaveLength(200)
+    expect(clientsIn(clients)?.size).toBe(200)
   },
 )

@@ -8,7 +8,7 @@ const headerOf = (id: string, atMs: number) => ({
   ...{ id, host: 'web', pid: 1, version: '1.0.0', startedAtMs: NOW_MS - 3_600_000 },
   ...{ dashboard: 0, atMs, everyMs: 10_000 },
 })
-const textOf = (id: string, atMs: number) => new ProcessWriter().text(headerOf(id, atMs), [])
+const textOf = (id: string, atMs: number) => new ProcessWriter().figures(headerOf(id, atMs), [])
 
 test('after 1,024 processes within an hour, another takes the slot of one that has ended', async () => {
   const { documents, texts } = sharedDocuments()
