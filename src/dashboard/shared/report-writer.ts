@@ -78,7 +78,7 @@ export class ReportWriter {
     const most = share * (index < EXACT_CLIENTS ? CLIENT_ADDRESSES : FEW_ADDRESSES)
     const known = this.#clients.get(client)
     if (known?.share === most) return known.text
-    const perSecond = Math.round(1000 * client.perSecond) / 1000
+    const perSecond = rounded(client.perSecond)
     const text =
       LINES.client + JSON.stringify({ ...client, perSecond, addresses: sampled(client.addresses, most) })
     this.#clients.set(client, { share: most, text })
@@ -91,14 +91,20 @@ function nowLine(
   { name, mode, sinceMs, traffic, limits, run, blocked, store }: LimiterFigures,
   share: number,
 ) {
-  const { past, ...current } = traffic
+  const { past, perSecond, ...current } = traffic
+  const rates = { allowed: rounded(perSecond.allowed), denied: rounded(perSecond.denied) }
   const { latency, ...calls } = store
   const now = {
-    ...{ name, mode, sinceMs, traffic: current, run, blocked },
+    ...{ name, mode, sinceMs, traffic: { ...current, perSecond: rates }, run, blocked },
     limits: limits.slice(0, Math.max(MIN_LIMITS, Math.round(limits.length * share))),
     store: { ...calls, latency: countText(latency) },
   }
   return LINES.now + JSON.stringify(now)
+}
+
+/** Rates need no more digits, which take long to write and to read. */
+function rounded(perSecond: number): number {
+  return Math.round(1000 * perSecond) / 1000
 }
 
 function sampled(sample: DistinctSample, most: number): string {
