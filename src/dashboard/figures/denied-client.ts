@@ -6,9 +6,14 @@ import type { Origin } from './origin.js'
 import type { DeniedRow } from './report.js'
 
 const MAX_ROUTES = 8
+/** Up to how many networks of a client are counted exactly. */
 const MAX_NETWORKS = 16
-/** How many networks and routes of a client are reported. */
-export const LISTED_ORIGINS = 5
+/** How many routes of a client are reported. */
+export const CLIENT_ROUTES = 5
+/** At most this many networks act together. */
+export const FEW_NETWORKS = 10
+/** How many networks of a client are reported: with one more than that, findings see that they are not few. */
+export const CLIENT_NETWORKS = FEW_NETWORKS + 1
 /** Up to how many addresses of a client are counted exactly. */
 export const CLIENT_ADDRESSES = 256
 /** Rates are of the last 30 to 60 seconds. */
@@ -105,8 +110,8 @@ function newRow(client: DeniedClient): DeniedRow {
     perSecond: 0,
     firstMs: client.firstMs,
     lastMs: client.lastMs,
-    routes: sumCounts([client.routes.entries()]).slice(0, LISTED_ORIGINS),
-    networks: sumCounts([client.networks.entries()]).slice(0, LISTED_ORIGINS),
+    routes: sumCounts([client.routes.entries()]).slice(0, CLIENT_ROUTES),
+    networks: sumCounts([client.networks.entries()]).slice(0, CLIENT_NETWORKS),
     addresses: client.addresses,
   }
 }

@@ -10,7 +10,7 @@ import { groupBy } from '../../util/group-by.js'
 import { listMemo } from '../../util/memo.js'
 import { sumCounts } from './counts.js'
 import { mergeDenials } from './denials.js'
-import { CLIENT_ADDRESSES, LISTED_ORIGINS } from './denied-client.js'
+import { CLIENT_ADDRESSES, CLIENT_NETWORKS, CLIENT_ROUTES } from './denied-client.js'
 import { addCalls } from './latency.js'
 import { nearestFirst } from './near-clients.js'
 import { mergeOutages } from './outage.js'
@@ -155,8 +155,8 @@ function mergeClient(same: readonly [DeniedRow, ...DeniedRow[]]): DeniedRow {
     perSecond: sum(({ perSecond }) => perSecond),
     firstMs: Math.min(...same.map(({ firstMs }) => firstMs)),
     lastMs: Math.max(...same.map(({ lastMs }) => lastMs)),
-    routes: sumCounts(same.map(({ routes }) => routes)).slice(0, LISTED_ORIGINS),
-    networks: sumCounts(same.map(({ networks }) => networks)).slice(0, LISTED_ORIGINS),
+    routes: sumCounts(same.map(({ routes }) => routes)).slice(0, CLIENT_ROUTES),
+    networks: sumCounts(same.map(({ networks }) => networks)).slice(0, CLIENT_NETWORKS),
     addresses: mergeSamples(
       same.map(({ addresses }) => addresses),
       CLIENT_ADDRESSES,

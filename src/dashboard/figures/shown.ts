@@ -121,7 +121,7 @@ export interface ShownClient {
   readonly routes: readonly { readonly route: string; readonly denied: number }[]
   /** How many IP addresses stand behind it. */
   readonly addresses: number
-  /** The networks that most of its denials came from, at most 5. */
+  /** The networks that most of its denials came from, at most 11. */
   readonly networks: readonly { readonly network: string; readonly denied: number }[]
 }
 

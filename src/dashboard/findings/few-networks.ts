@@ -1,7 +1,6 @@
+import { FEW_NETWORKS } from '../figures/denied-client.js'
 import { counted, listText } from './words.js'
 
-/** At most this many networks act together. */
-const FEW_NETWORKS = 10
 /** More networks than these act together only if each has many addresses. Other clients are in many networks by chance. */
 const VERY_FEW_NETWORKS = 3
 const MANY_ADDRESSES = 5

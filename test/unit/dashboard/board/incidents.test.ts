@@ -73,6 +73,25 @@ test('a botnet attacks since its first denial, although a bot was denied every 2
   await stop()
 })
 
+test('a block is offered for each network of an account that up to ten of them attack', async () => {
+  const offered = await Promise.all(
+    [5, 6, 10, 11, 212].map(async (count) => {
+      const { send, row, stop } = scene()
+      await send(
+        NINE_MS + 60_000,
+        100,
+        (i) => ['ada', `10.${i % count}.0.${Math.floor(i / count) % 20}`] as const,
+      )
+      const { kind, networks } = (await row()).finding
+      await stop()
+      return `${kind} ${count}: ${networks.length}`
+    }),
+  )
+  expect(offered).toEqual(
+    ['5: 5', '6: 6', '10: 10', '11: 0', '212: 0'].map((each) => `account-attacked ${each}`),
+  )
+})
+
 test('a bot that was denied before does not hide when a few, a network or many clients were denied', async () => {
   const found = await Promise.all(
     [
