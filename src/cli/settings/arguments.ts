@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import type { SettingsOverride } from '../../limiter/settings-document.js'
+import { isOwnAuthor } from '../../tuning/trial/own-author.js'
 import { NAME } from '../../util/validate.js'
 import { didYouMean, readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
@@ -91,7 +92,7 @@ export function parseSettingsArguments(args: readonly string[], env: Environment
     ...readPrefix(values.prefix),
     target: readTarget(action, targets),
     until: readEnd(action, values.for, values.until),
-    by: values.by ?? operator(),
+    by: readAuthor(values.by),
     reason: values.reason ?? '',
     base: values.base === 'none' ? null : values.base,
     isForced: values.force,
@@ -156,8 +157,16 @@ function readReason({ reason, isDryRun }: Pick<SettingsRequest, 'reason' | 'isDr
   throw new UsageError('--reason is required, such as --reason "launch day"')
 }
 
-/** Returns who runs the command: the user of the operating system, and the host. */
-export function operator(): string {
+/** Returns who makes a change: by default, who runs the command. */
+export function readAuthor(by = operator()): string {
+  if (!isOwnAuthor(by)) return by
+  throw new UsageError(
+    `--by ${JSON.stringify(by)} is reserved for changes that trials make: write another name`,
+  )
+}
+
+/** Returns the user of the operating system, and the host. */
+function operator(): string {
   return `${userName()}@${hostname()}`.slice(0, 200)
 }
 

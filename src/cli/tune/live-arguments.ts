@@ -2,7 +2,7 @@ import { TRIAL_DEFAULTS } from '../../tuning/trial/plan.js'
 import { NAME } from '../../util/validate.js'
 import { didYouMean, readArguments, readDuration } from '../arguments.js'
 import { UsageError } from '../failures.js'
-import { operator, readPlace, readPrefix, type StorePlace } from '../settings/arguments.js'
+import { readAuthor, readPlace, readPrefix, type StorePlace } from '../settings/arguments.js'
 
 const ACTIONS = ['start', 'status', 'approve', 'stop'] as const
 /** What a command line wants of live traffic: proposals, or a step of a trial. */
@@ -71,7 +71,7 @@ export function parseLiveArguments(
     ...{ action, given, store: readPlace(given, 'the store'), ...readPrefix(values.prefix) },
     ...(limiter !== undefined && { limiter }),
     json: values.json,
-    by: values.by ?? operator(),
+    by: readAuthor(values.by),
     reason: readReason(action, values.reason),
     trial: {
       limit: action === 'start' ? readLimit(values.limit) : 0,

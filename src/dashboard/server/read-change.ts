@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isOwnAuthor } from '../../tuning/trial/own-author.js'
 import { durationMs } from '../../util/durations.js'
 import { fieldsOf, isObject } from '../../util/values.js'
 import type { Effect } from '../actions/overrides.js'
@@ -21,8 +22,15 @@ const MAX_REASON = 500
 /** Returns who acts: whom the option `operator` names, otherwise the name that the page has asked for. */
 function readAuthor({ by, reason }: Body, operator: string | undefined): Author {
   const name = operator ?? readText('by', by, MAX_NAME)
+  if (name !== undefined && isOwnAuthor(name)) throw new RequestError(400, reservedName(name, operator))
   const why = readText('reason', reason, MAX_REASON)
   return { ...(name !== undefined && { by: name }), ...(why !== undefined && { reason: why }) }
+}
+
+function reservedName(name: string, operator: string | undefined): string {
+  const what = `${JSON.stringify(name)} is reserved for changes that trials make.`
+  if (operator === undefined) return `${what} Enter another name.`
+  return `${what} The option operator of the dashboard must return another name.`
 }
 
 /** Returns who makes a change, and why, which both are recorded. A repeated change has the `id` of the first. */

@@ -1,5 +1,6 @@
 import type { SettingsDocument } from '../../limiter/settings-document.js'
 import type { SharedSettings } from '../../settings/shared-settings.js'
+import { OWN_AUTHOR } from './own-author.js'
 import { shareOf } from './standing.js'
 import type { DuePhase, Trial, TrialFigures, TrialOutcome } from './trial.js'
 import { changeDue } from './trial-settings.js'
@@ -17,9 +18,6 @@ const WHAT: Readonly<Record<DuePhase, string>> = {
   reverting: 'is reverted',
   stopping: 'is no longer tried',
 }
-
-/** Whom the history of the settings names for changes that no operator asked for. */
-const ITSELF = 'tune'
 
 /** Returns who makes the change that is due, and why: an operator, or the trial itself. */
 function authorOf({
@@ -41,7 +39,7 @@ function authorOf({
     outcome === 'reverted' && rose !== undefined
       ? `the share of denied clients in good standing ${rose}, by more than ${percentText(maxHarmedShare)}`
       : WHY[outcome]
-  return { by: ITSELF, reason: `tune: ${what}, because ${why} (trial ${id})` }
+  return { by: OWN_AUTHOR, reason: `tune: ${what}, because ${why} (trial ${id})` }
 }
 
 const WHY: Readonly<Record<TrialOutcome, string>> = {

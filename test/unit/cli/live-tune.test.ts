@@ -108,6 +108,7 @@ describe('the arguments', () => {
     [['start', URL, 'api', '--limit', '5'], '--reason is required'],
     [['stop', URL, 'api', '--reason', ' '], '--reason is required'],
     [['start', URL, 'api', ...WHY], '--limit is required'],
+    [['stop', URL, 'api', ...WHY, '--by', 'tune'], '--by "tune" is reserved for changes that trials make'],
     [['start', URL, 'api', '--limit', '1e3', ...WHY], '--limit must be a whole number from 1, got "1e3"'],
     [['start', URL, 'api', '--limit', '0', ...WHY], '--limit must be a whole number from 1'],
     [['start', URL, 'api', '--limit', '5', '--for', '60', ...WHY], '--for must be a duration with a unit'],

@@ -76,6 +76,16 @@ describe('a change', () => {
     expect([reason, by]).toEqual(['a trial', expect.stringMatching(/^.+@.+$/)])
   })
 
+  test('cannot be made under the name of trials, in any spelling', async () => {
+    for (const by of ['tune', ' Tune ', '\u200btune', 'ｔｕｎｅ'])
+      expect(await failure('set', 'api', 'mode=report', '--reason', 'x', '--by', by)).toEqual([
+        2,
+        expect.stringContaining('is reserved for changes that trials make: write another name'),
+      ])
+    await settings('set', 'api', 'mode=report', '--reason', 'x', '--by', 'tuner')
+    expect(await sharedSettings(store).changes('api')).toMatchObject([{ by: 'tuner' }])
+  })
+
   test('of a policy replaces the limit, and of numbers keeps its policy', async () => {
     await change('set', 'api', 'policy=tokenBucket', 'capacity=50', 'refill=10', 'every=1s')
     await change('set', 'api', 'capacity=60')

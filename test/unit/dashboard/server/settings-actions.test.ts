@@ -292,6 +292,10 @@ test('a change needs a name, which the option operator or the page gives', async
     status: 400,
     message: expect.stringContaining('who you are'),
   })
+  expect(await failure(override({ by: ' Tune' }))).toMatchObject({
+    status: 400,
+    message: '"Tune" is reserved for changes that trials make. Enter another name.',
+  })
   await override({ by: 'ada' })
   expect(await given.settings.changes('api')).toMatchObject([{ by: 'ada' }])
 })
