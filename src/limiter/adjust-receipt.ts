@@ -1,9 +1,9 @@
 import { baseOf } from '../policies/spec.js'
-import type { ChargeResult, Refund, Take } from '../stores/operation.js'
+import type { ChargeResult, Refund, Take, TakeResult } from '../stores/operation.js'
 import { refundsOf } from '../stores/shared/refunds.js'
 import { isUnsent } from '../stores/store-error.js'
 import { catchMaybe, isPromise, type MaybePromise, settleAll, thenMaybe } from '../util/maybe-promise.js'
-import type { Apply, Ledger, NamedPart, Receipt } from './receipt.js'
+import type { Apply, Ledger, Receipt } from './receipt.js'
 import { isRefunded } from './refund-receipt.js'
 
 /**
@@ -19,15 +19,19 @@ export function adjustReceipt(
 
 /** Returns the ledger of a receipt; `undefined` if nothing was charged. */
 function ledgerOf(receipt: Receipt): Ledger | undefined {
-  const { parts, result, apply } = receipt
-  if (result !== undefined && apply !== undefined) receipt.ledger ??= createLedger(parts, result, apply)
+  const { result, apply } = receipt
+  if (result !== undefined && apply !== undefined) receipt.ledger ??= createLedger(receipt, result, apply)
   return receipt.ledger
 }
 
 /** Creates the ledger of an allowed charge. It never changes `concurrency` units: those are released. */
-function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: Apply): Ledger {
+function createLedger(receipt: Receipt, result: ChargeResult, apply: Apply): Ledger {
+  const { parts } = receipt
   const charges = refundsOf(parts, result)
-  const ledgers = parts.map((part, i) => ({ part, change: partLedger(charges[i] as Refund, apply) }))
+  const ledgers = parts.map((part, i) => {
+    const onChange = (change: Refund | TakeResult) => receipt.unitsWatch?.(part, change)
+    return { part, change: partLedger(charges[i] as Refund, apply, onChange) }
+  })
   let pendingChange: MaybePromise<void>
 
   return (cost, names) => {
@@ -40,7 +44,11 @@ function createLedger(parts: readonly NamedPart[], result: ChargeResult, apply: 
 }
 
 /** Creates the ledger of a part, from the refund of its charge. */
-function partLedger(charge: Refund, apply: Apply): (cost: number) => MaybePromise<void> {
+function partLedger(
+  charge: Refund,
+  apply: Apply,
+  onChange: (change: Refund | TakeResult) => void,
+): (cost: number) => MaybePromise<void> {
   const { key, policy } = charge
   /** Of the units that the part still has: those of its charge first, then those of adjustments. */
   let refunds: readonly Refund[] = [charge]
@@ -55,6 +63,7 @@ function partLedger(charge: Refund, apply: Apply): (cost: number) => MaybePromis
       const { atMs, taken: cost, resetAfterMs, unitsAfterMs = resetAfterMs } = result
       const times = { takenAtMs: atMs, resetAtMs: atMs + unitsAfterMs }
       refunds = [...refunds, { type: 'refund', key, policy, cost, ...times }]
+      onChange(result)
     })
   }
 
@@ -64,7 +73,7 @@ function partLedger(charge: Refund, apply: Apply): (cost: number) => MaybePromis
     refunds = kept
     return settleAll(latest, (refund) =>
       catchMaybe<unknown>(
-        () => apply(refund),
+        () => thenMaybe(apply(refund), () => onChange(refund)),
         (error) => {
           if (isUnsent(error)) refunds = [...refunds, refund]
           throw error

@@ -1,4 +1,12 @@
-import type { ChargeResult, Operation, Part, PartResult, ResultOf } from '../stores/operation.js'
+import type {
+  ChargeResult,
+  Operation,
+  Part,
+  PartResult,
+  Refund,
+  ResultOf,
+  TakeResult,
+} from '../stores/operation.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { MaybePromise } from '../util/maybe-promise.js'
 
@@ -32,6 +40,9 @@ export interface Holding {
  */
 export type Ledger = (cost: number, names: readonly string[] | undefined) => MaybePromise<void>
 
+/** Told what changed the units that a part of a decision has taken: a refund, or units that were taken later. */
+export type UnitsWatch = (part: NamedPart, change: Refund | TakeResult) => void
+
 /** What a decision took, and what became of it. */
 export interface Receipt {
   readonly parts: readonly NamedPart[]
@@ -43,6 +54,8 @@ export interface Receipt {
   isRefundable: boolean
   /** The units taken so far, after adjustments. */
   ledger?: Ledger
+  /** Called after each change of the units. Absent if no tool counts them. */
+  unitsWatch?: UnitsWatch
   /** What a feature holds until the decision is released. */
   holding?: Holding | undefined
   /** The candidate decision on the same charge. */

@@ -1,7 +1,8 @@
 import { type Decision, receiptOf } from '../../limiter/decision.js'
+import type { UnitsWatch } from '../../limiter/receipt.js'
 import { type Policy, signatureOf } from '../../policies/policy.js'
 import { type BaseSpec, baseOf } from '../../policies/spec.js'
-import { askedOf } from './asked.js'
+import { askedOf, changeUnits, watchUnits } from './asked.js'
 import { type DemandBudget, Demands } from './demands.js'
 import type { LimitDemands } from './limit-figures.js'
 import { meterOf } from './meters/meter.js'
@@ -18,17 +19,21 @@ interface Counted {
 /** Counts whom the limits of a candidate would have denied, client by client. */
 export class CandidateDemands {
   readonly #budget: DemandBudget
+  readonly #now: () => number
   readonly #limits = new Map<string, Counted>()
   /** When the settings changed the candidate last. */
   #sinceMs: number | undefined
 
-  constructor(budget: DemandBudget) {
+  constructor(budget: DemandBudget, now: () => number) {
     this.#budget = budget
+    this.#now = now
   }
 
   /** Counts what a candidate decided. */
   count(candidate: Decision, nowMs: number): void {
-    const { parts, result } = receiptOf(candidate) ?? { parts: [] }
+    const receipt = receiptOf(candidate)
+    const { parts, result } = receipt ?? { parts: [] }
+    if (candidate.allowed && receipt !== undefined) watchUnits(receipt, this.#changeUnits)
     for (const [i, part] of candidate.parts.entries()) {
       const { policy, identity } = parts[i] ?? {}
       if (policy === undefined || identity === undefined || part.cost === 0) continue
@@ -56,8 +61,13 @@ export class CandidateDemands {
     })
   }
 
+  readonly #changeUnits: UnitsWatch = ({ name, policy, identity }, change) => {
+    const demands = this.#limits.get(keyOf(name, policy))?.demands
+    if (demands !== undefined) changeUnits(demands, identity, change, this.#now())
+  }
+
   #demandsOf(limitName: string, policy: Policy): Demands | undefined {
-    const key = `${limitName} ${signatureOf(policy)}`
+    const key = keyOf(limitName, policy)
     const known = this.#limits.get(key)
     if (known !== undefined) return known.demands
     const meter = this.#limits.size < MAX_LIMITS ? meterOf(policy) : undefined
@@ -66,4 +76,8 @@ export class CandidateDemands {
     this.#limits.set(key, { limitName, policy, demands })
     return demands
   }
+}
+
+function keyOf(limitName: string, policy: Policy): string {
+  return `${limitName} ${signatureOf(policy)}`
 }

@@ -1,6 +1,6 @@
 import { type Curve, IN_FORCE } from '../../tuning/demand-curve.js'
 import { DistinctCounter, type DistinctSample } from '../../util/distinct-sample.js'
-import type { Meter, Metered } from './meters/meter.js'
+import type { Meter, Metered, UnitsBack } from './meters/meter.js'
 
 /** How many clients of all limits of a dashboard are counted, and of one limit: at least, and at most. */
 const MAX_CLIENTS = 50_000
@@ -93,6 +93,20 @@ export class Demands {
     this.#meter.add(client, atMs, units)
     if (used > client.seen) client.seen = used
     if (isDenied) client.wasDenied = true
+  }
+
+  /** Counts units that a decision took after its charge, as if they had been asked for then. */
+  addLater(atMs: number, identity: string, units: number): void {
+    const client = this.#clients.get(identity)
+    if (client === undefined || units === 0) return
+    this.#meter.add(client, atMs, units)
+    this.#isIdle = false
+  }
+
+  /** Takes off what came back from a charge. */
+  refund(nowMs: number, identity: string, back: UnitsBack): void {
+    const client = this.#clients.get(identity)
+    if (client !== undefined) this.#meter.refund(client, nowMs, back)
   }
 
   /** Whether nothing was asked for since the demands were taken last. */

@@ -76,6 +76,15 @@ export class LimitTable {
     return figures
   }
 
+  /** Returns what is counted of the clients of the limit that a policy is of; `undefined` if nothing is. */
+  demandsOf(limitName: string, policy: Policy): Demands | undefined {
+    const last = this.#last.get(limitName)
+    if (last?.policy === policy && !last.isLocal) return last.demands
+    for (const { name, isLocal, policy: counted, demands } of this.#limits.values())
+      if (name === limitName && !isLocal && counted === policy) return demands
+    return undefined
+  }
+
   /** Returns the limits that have decided, and those that are known, but have not yet. */
   rows(nowMs: number): LimitRow[] {
     for (const { name, policy } of this.#inspection.limits.values()) {
@@ -125,7 +134,7 @@ export class LimitTable {
         continue
       const lastMs = this.#sinceMs.get(limitName) ?? 0
       this.#left.push({ limitName, policy: countedSpec(policy), sinceMs: lastMs, demands })
-      figures.demands = this.#demandsOf(figures)
+      figures.demands = this.#newDemands(figures)
     }
     this.#inForce = inForce
     this.#sinceMs = sinceMs
@@ -159,7 +168,7 @@ export class LimitTable {
       ...limit,
       kind: this.#kindOf(limit),
       traffic: new Traffic(MINUTE_SLOTS, nowMs),
-      demands: limit.isLocal || this.#demandCount() >= MAX_DEMANDS ? undefined : this.#demandsOf(limit),
+      demands: limit.isLocal || this.#demandCount() >= MAX_DEMANDS ? undefined : this.#newDemands(limit),
     }
     this.#limits.set(key, figures)
     return figures
@@ -173,7 +182,7 @@ export class LimitTable {
     return decided === undefined ? '' : kindOf(decided.spec)
   }
 
-  #demandsOf({ policy }: LimitNumbers): Demands | undefined {
+  #newDemands({ policy }: LimitNumbers): Demands | undefined {
     const meter = policy && meterOf(policy)
     return meter && new Demands(meter, this.#budget)
   }

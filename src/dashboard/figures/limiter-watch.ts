@@ -3,6 +3,7 @@ import { shownIdentity } from '../../keys/value-identity.js'
 import { chargedParts, type Decision, receiptOf } from '../../limiter/decision.js'
 import type { Inspection } from '../../limiter/inspection.js'
 import type { AnyLimiter } from '../../limiter/limiter.js'
+import type { UnitsWatch } from '../../limiter/receipt.js'
 import type { SettingsChange } from '../../limiter/settings-document.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { StoreMessage } from '../../pipe/store-channel.js'
@@ -10,7 +11,7 @@ import { limitPath } from '../../settings/parts.js'
 import { isMemoryStore } from '../../stores/memory/contract.js'
 import type { LimitInForce } from '../../tuning/demand-in-force.js'
 import { once } from '../../util/memo.js'
-import { askedOf } from './asked.js'
+import { askedOf, changeUnits, watchUnits } from './asked.js'
 import { CandidateDemands } from './candidate-demands.js'
 import { DemandBudget } from './demands.js'
 import { Denials } from './denials.js'
@@ -90,7 +91,7 @@ export class LimiterWatch implements Watched {
     this.#sinceMs = now()
     this.#traffic = new Traffic(CHART_SLOTS, this.#sinceMs)
     this.#limits = new LimitTable(inspection, budget)
-    this.#candidate = new CandidateDemands(budget)
+    this.#candidate = new CandidateDemands(budget, now)
     this.#denied = new DeniedClients(pool)
     this.#label = label
     limiter.events.on('decision', this.#count)
@@ -200,6 +201,7 @@ export class LimiterWatch implements Watched {
     this.#traffic.count(nowMs, allowed, 0)
     this.#outage.count(nowMs, source)
     const receipt = receiptOf(decision)
+    if (allowed && receipt !== undefined && !isLocal) watchUnits(receipt, this.#changeUnits)
     for (const [i, part] of parts.entries()) {
       const { identity = '', policy } = receipt?.parts[i] ?? {}
       const figures = this.#limits.of(part, policy, isLocal, nowMs)
@@ -215,6 +217,11 @@ export class LimiterWatch implements Watched {
     }
     if (source === 'blocked') this.#blocked.count(nowMs)
     else if (!allowed) this.#countDenial(nowMs, decision, subject)
+  }
+
+  readonly #changeUnits: UnitsWatch = ({ name, policy, identity }, change) => {
+    const demands = this.#limits.demandsOf(name, policy)
+    if (demands !== undefined) changeUnits(demands, identity, change, this.#now())
   }
 
   readonly #countCandidate = (candidate: Decision): void => this.#candidate.count(candidate, this.#now())

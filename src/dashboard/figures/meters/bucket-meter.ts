@@ -1,4 +1,4 @@
-import { GRID_PER_MS } from '../../../policies/bucket-grid.js'
+import { bucketUnit, GRID_PER_MS } from '../../../policies/bucket-grid.js'
 import { RATES } from '../../../tuning/demand-curve.js'
 import type { Meter, Metered } from './meter.js'
 
@@ -10,6 +10,7 @@ import type { Meter, Metered } from './meter.js'
 export function bucketMeter(intervalMs: number): Meter {
   const intervalsMs = RATES.map((rate) => intervalMs / rate)
   const count = RATES.length
+  const unitMs = bucketUnit(intervalMs)
 
   function newState(atMs: number): number[] {
     const state = new Array<number>(count + 1).fill(0)
@@ -31,6 +32,18 @@ export function bucketMeter(intervalMs: number): Meter {
       }
       state[count] = now
       client.state = state
+    },
+    refund({ state }, nowMs, { cost, takenAtMs, resetAtMs = takenAtMs + cost * intervalMs }) {
+      if (state === undefined) return
+      const lefts = state as number[] // this meter made it
+      const costMs = cost * intervalMs
+      const leftMs = Math.floor(Math.min(costMs, resetAtMs - nowMs) / unitMs) * unitMs
+      const passedMs = Math.max(0, nowMs - takenAtMs)
+      for (const [i, rate] of RATES.entries()) {
+        // A slower refill has restored no more of them, and a faster one no more than if it had begun with them.
+        const backMs = Math.max(0, rate > 1 ? Math.min(leftMs, costMs - rate * passedMs) : leftMs)
+        lefts[i] = Math.max(0, (lefts[i] as number) - backMs / rate)
+      }
     },
     take(client, nowMs) {
       const curve = intervalsMs.map((each, i) => Math.ceil((client.peaks[i] ?? 0) / each))

@@ -37,6 +37,18 @@ export function logMeter(windowMs: number): Meter {
       client.state = log
       raisePeak(client, log[0])
     },
+    refund({ state }, nowMs, { cost, takenAtMs }) {
+      const takenMs = Math.ceil(takenAtMs)
+      if (state === undefined || takenMs + windowMs <= nowMs) return
+      const log = state as number[] // this meter made it
+      let at = FIRST
+      while (at < log.length && (log[at] as number) < takenMs) at += 2
+      if (at >= log.length) return
+      const back = Math.min(cost, log[at + 1] as number)
+      log[at + 1] = (log[at + 1] as number) - back
+      log[0] = (log[0] as number) - back
+      if (log[at + 1] === 0) log.splice(at, 2)
+    },
     take(client, nowMs) {
       const [peak = 0] = client.peaks
       const log = client.state?.slice()

@@ -1,5 +1,6 @@
 import type { Policy, State } from '../../../policies/policy.js'
 import { baseOf } from '../../../policies/spec.js'
+import type { Refund } from '../../../stores/operation.js'
 import type { Curve } from '../../../tuning/demand-curve.js'
 import { bucketMeter } from './bucket-meter.js'
 import { logMeter } from './log-meter.js'
@@ -14,12 +15,17 @@ export interface Metered {
   peaks: number[]
 }
 
+/** Units that came back from a charge, as a refund says it. */
+export type UnitsBack = Pick<Refund, 'cost' | 'takenAtMs' | 'resetAtMs'>
+
 /** Measures, in the terms of a policy, what clients would use if nothing were denied. */
 export interface Meter {
   /** How many numbers it keeps of a client, at most. */
   readonly width: number
   /** Counts units. A clock that steps back grants nothing. */
   add(client: Metered, atMs: number, units: number): void
+  /** Takes units off what is in use: as many as the policy gives back, or fewer. Peaks stay. */
+  refund(client: Metered, nowMs: number, back: UnitsBack): void
   /** Returns the most that was in use since the last call, in units, rounded up. What is still in use goes on. */
   take(client: Metered, nowMs: number): Curve
 }

@@ -36,6 +36,12 @@ export function sliceMeter(windowMs: number, slices: number): Meter {
       client.state = state
       raisePeak(client, usedIn(state, atMs, index))
     },
+    refund({ state }, _, { cost, takenAtMs }) {
+      const at = 1 + (state?.[0] ?? 0) - sliceIndex(takenAtMs, windowMs, slices)
+      if (state === undefined || at < 1 || at > last) return
+      const counts = state as number[] // this meter made it
+      counts[at] = Math.max(0, (counts[at] as number) - cost)
+    },
     take(client, nowMs) {
       const [peak = 0] = client.peaks
       const index = sliceIndex(nowMs, windowMs, slices)

@@ -18,6 +18,10 @@ export function windowMeter({ debt: _debt, ...spec }: WindowSpec): Meter {
       if (next !== undefined) client.state = next
       raisePeak(client, UNLIMITED - remaining)
     },
+    refund(client, nowMs, { cost, takenAtMs, resetAtMs }) {
+      if (client.state !== undefined)
+        client.state = policy.refund(client.state, nowMs, cost, takenAtMs, resetAtMs)
+    },
     take(client, nowMs) {
       const [peak = 0] = client.peaks
       const used = UNLIMITED - policy.take(client.state, nowMs, 0).remaining
