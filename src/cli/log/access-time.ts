@@ -1,7 +1,7 @@
 import { LOG_TIME_LENGTH } from './log-time.js'
 
-/** The longest text that is tried. */
-const MAX_LENGTH = 40
+/** The longest text that is tried: a zone may have a name besides its offset. */
+const MAX_LENGTH = 80
 
 /** The beginning of a time, before which no other number is mistaken for one. */
 const BEGIN = /^(?:\d{4}[-/]\d\d[-/]\d\d(?:[T ]|$)|\d\d[/ -][A-Z][a-z]{2}[/ -]\d{4}(?:[: ]|$)|\d{10}\.\d{3})/
@@ -25,8 +25,10 @@ export function timeStartBefore(line: string, quote: number): number {
     const usual = quote - 3 - LOG_TIME_LENGTH
     if (line.charAt(usual) === '[') return usual
     const near = Math.max(0, quote - MAX_LENGTH)
-    const open = line.slice(near, quote).lastIndexOf('[')
-    return open < 0 ? -1 : near + open
+    const text = line.slice(near, quote)
+    const open = text.lastIndexOf('[')
+    const outer = text.endsWith(']] ') ? text.lastIndexOf('[', open - 1) : open // [2026-11-28T10:00:00Z[Etc/UTC]]
+    return outer < 0 ? -1 : near + outer
   }
   return bareTimeStart(line, quote - 1)
 }

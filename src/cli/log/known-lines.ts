@@ -21,6 +21,12 @@ const LAYOUTS: readonly RegExp[] = [
   /^\[(?<time>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})\] (?<address>\S+) \[\d{3}\]: (?:(?<method>[A-Z]+) )?(?<target>\/\S*)/,
   // Gin
   /^\[GIN\] (?<time>\d{4}\/\d\d\/\d\d - [\d:]{8}) \|[^|]*\|[^|]*\| +(?<address>\S+) \|[^|A-Z]{0,60}(?<method>[A-Z]+)[^|"/]{0,60}(?<target>"\/(?:[^"\\]|\\.)*"|\/\S*)/,
+  // Fiber, if its TimeFormat has a date
+  /^(?<time>\d{4}[-/]\d\d[-/]\d\d[T ][^|]{8,30}?) +\|[^|]*\|[^|]*\| +(?<address>\S+) +\|[^|A-Z]{0,60}(?<method>[A-Z]+)[^|/]{0,60}\| *(?<target>\/\S*)/,
+  // Tornado
+  /^\[[A-Z] (?<time>\d{6} [\d:]{8}) [^\]\s]+\] \d{3} (?<method>[A-Z]+) (?<target>\S+) \((?<address>[^\s()]+)\) [\d.]+ms/,
+  // OpenLiteSpeed, which keeps the quotes around the format in its configuration
+  /^"(?:[^"\s]+ )??(?<address>[^"\s]+) \S+ (?<user>[^"\s]+) \[(?<time>[^\]]+)\] (?=")/,
   // chi
   /^(?<time>\d{4}\/\d\d\/\d\d [\d:]{8}) (?:\[[^\]]*\] )?"(?<method>[A-Z]+) (?<target>\S+) HTTP\/[\d.]+" from (?<address>\S+) - /,
   // Squid
@@ -28,6 +34,9 @@ const LAYOUTS: readonly RegExp[] = [
   // Ruby on Rails, whose other lines are about the same request
   /^Started (?<method>[A-Z]+) "(?<target>\/\S*)" for (?<address>\S+) at (?<time>[\d-]+ [\d:]+ [+-]\d{4})$/,
 ]
+
+/** A date of Tornado: `261129 12:00:00`. */
+const SHORT_DATE = /^(\d\d)(\d\d)(\d\d) /
 
 /** Reads lines of servers that write others than access lines. */
 export class KnownLineReader implements LineReader {
@@ -43,7 +52,7 @@ export class KnownLineReader implements LineReader {
     const groups = this.#match(line)
     if (groups === undefined) return 'unreadable'
     const { time = '', address = '', user, method, target } = groups.groups ?? {}
-    into.timeMs = this.#parseTime(time.replace(' - ', ' '))
+    into.timeMs = this.#parseTime(time.replace(' - ', ' ').replace(SHORT_DATE, '20$1-$2-$3 '))
     if (Number.isNaN(into.timeMs) || !isLoggedClient(address)) return 'unreadable'
     into.address = address
     into.forwarded = undefined

@@ -73,7 +73,8 @@ export function timeParser(toUtc: ToUtc = (localMs) => localMs): (value: unknown
     if (typeof value !== 'string' || value.length > MAX_LENGTH) return Number.NaN
     if (value !== lastText) {
       lastText = value
-      last = parseTimeText(value.startsWith('[') && value.endsWith(']') ? value.slice(1, -1) : value)
+      const bare = value.startsWith('[') && value.endsWith(']') ? value.slice(1, -1) : value
+      last = parseTimeText(bare.replace(ZONE_NAME, '$1'))
     }
     return last.isLocal ? toUtc(last.timeMs) : last.timeMs
   }
@@ -82,8 +83,10 @@ export function timeParser(toUtc: ToUtc = (localMs) => localMs): (value: unknown
 /** Returns a time that names no zone, as if it were in UTC, in UTC. */
 export type ToUtc = (localMs: number) => number
 
-/** The longest text that is tried. */
-const MAX_LENGTH = 40
+/** The longest text that is tried: a zone may have a name besides its offset. */
+const MAX_LENGTH = 80
+/** The name of a zone behind its offset, as Java writes it: `+01:00[Europe/Berlin]`. */
+const ZONE_NAME = /(Z|[+-]\d\d:\d\d)\[[\w/+-]+\]$/
 
 interface ParsedTime {
   readonly timeMs: number

@@ -14,6 +14,10 @@ const OTHERS: readonly (readonly [pattern: RegExp, problem: string])[] = [
     /^(?:[A-Z]{3,7} \/\S* (?:\d{3}|-) |(?:<--|-->) [A-Z]{3,7} )/,
     "Its lines have neither times nor IP addresses. Log both, such as with morgan('combined')",
   ],
+  [
+    /^\d\d:\d\d:\d\d +\|[^|]*\|[^|]*\| +\S+ +\| *[A-Z]{3,7} +\|/,
+    "Its times have no dates. Log them, such as with TimeFormat: time.RFC3339 in the configuration of Fiber's logger",
+  ],
   [/^INFO: +\S+ - "[A-Z]{3,7} /, 'Its lines have no times. Log them beside the requests'],
   [
     /^\S+ \S+ [A-Z]{3,7} \/\S* HTTP\/[\d.]+ (?:\d{3}|-) /,

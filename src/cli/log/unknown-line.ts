@@ -1,7 +1,7 @@
-import { parseAddress } from '../../keys/address.js'
 import { printable } from '../output.js'
 import { beginsAsTime } from './access-time.js'
-import { isForwardedList } from './client-address.js'
+import { type Column, columnsOf } from './columns.js'
+import { formatOf, type GuessedField, isUsable, nameOf, timeVariable } from './guess-format.js'
 import { fieldsOf, type LineField, textOfField } from './line-fields.js'
 import { timeParser } from './log-time.js'
 import { describeOtherLog } from './other-logs.js'
@@ -19,40 +19,44 @@ export function describeUnknownLine(line: string): string {
   if (fields.length === 0) return ''
   const other = describeOtherLog(line)
   if (other !== '') return other
-  const shown = fields
-    .slice(0, SHOWN)
-    .map((field, i) => `${i + 1} ${printable(line.slice(field.start, field.end))}`)
-  const more = fields.length > SHOWN ? ', …' : ''
-  const format = guessFormat(line, fields.slice(0, NAMED))
+  const { guessed, texts, separator } = guessLine(line, fields)
+  const shown = texts.slice(0, SHOWN).map((text, i) => `${i + 1} ${printable(text)}`)
+  const more = texts.length > SHOWN ? ', …' : ''
+  const format = formatOf(guessed, separator)
   return `The fields of its first line are: ${shown.join(', ')}${more}. Name them with --format, such as --format '${format}'`
 }
 
-/**
- * Returns a format for a line, with the names of nginx. Fields that are not recognized get numbers. A line in
- * which no time or no address is recognized has none, so an example shows how a format is written.
- */
-function guessFormat(line: string, fields: readonly LineField[]): string {
-  const given = new Set<string>()
+/** Returns what a line is cut into: columns, unless a text of a client has the bars, as spaces show. */
+function guessLine(line: string, fields: readonly LineField[]) {
+  const guessed = guessFields(line, fields.slice(0, NAMED))
+  const cut = columnsOf(line, NAMED)
+  const columns = cut && guessColumns(cut.columns)
+  if (cut !== undefined && columns !== undefined && (isUsable(columns) || !isUsable(guessed)))
+    return { guessed: columns, texts: cut.columns.map(({ text }) => text), separator: cut.separator }
+  return { guessed, texts: fields.map(({ start, end }) => line.slice(start, end)), separator: ' ' }
+}
+
+/** Returns what fields of a line are, with those of a time that has two of them as one. */
+function guessFields(line: string, fields: readonly LineField[]): readonly GuessedField[] {
   const parseTime = timeParser()
-  const names: string[] = []
+  const guessed: GuessedField[] = []
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i] as LineField
     const [name, used] = timeName(line, fields, i, parseTime) ?? [nameOf(textOfField(line, field)), 1]
-    const isNew = name !== undefined && !given.has(name)
-    given.add(name ?? '')
-    const variable = isNew ? `$${name}` : `$field_${i + 1}`
-    const [open, close] = ENCLOSURES[field.opener]
-    names.push(`${open}${variable}${close}`)
+    guessed.push({ name, number: i + 1, opener: field.opener })
     i += used - 1
   }
-  const has = (...wanted: readonly string[]) => wanted.some((name) => given.has(name))
-  if (!has('time_local', 'time_iso8601') || !has('remote_addr', 'http_x_forwarded_for')) return EXAMPLE
-  const lastKnown = names.findLastIndex((name) => !name.includes('$field_'))
-  return names.slice(0, lastKnown + 1).join(' ')
+  return guessed
 }
 
-const EXAMPLE = '[$time_local] $remote_addr "$request"'
-const ENCLOSURES = { '"': ['"', '"'], '[': ['[', ']'], '(': ['(', ')'], '': ['', ''] } as const
+/** Returns what the columns of a line are. */
+function guessColumns(columns: readonly Column[]): readonly GuessedField[] {
+  const parseTime = timeParser()
+  return columns.map(({ text, opener }, i) => {
+    const isTime = (opener !== '' || beginsAsTime(text)) && !Number.isNaN(parseTime(text))
+    return { name: isTime ? timeVariable(text) : nameOf(text), number: i + 1, opener }
+  })
+}
 
 /** Returns the name of a time that begins with a field, and how many fields it has. */
 function timeName(
@@ -68,13 +72,5 @@ function timeName(
   const both = next === undefined ? '' : line.slice(first.start, next.end)
   if (first.opener === '' && !Number.isNaN(parseTime(both))) return ['time_local', 2]
   if (Number.isNaN(parseTime(text))) return undefined
-  return [/^\d{4}/.test(text) && text.includes('T') ? 'time_iso8601' : 'time_local', 1]
-}
-
-function nameOf(text: string): string | undefined {
-  if (parseAddress(text) !== undefined) return 'remote_addr'
-  if (isForwardedList(text)) return 'http_x_forwarded_for'
-  if (/^[A-Z]{3,20} \S/.test(text)) return 'request'
-  if (/^(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE)$/.test(text)) return 'request_method'
-  return /^(?:https?:\/)?\/\S*$/.test(text) ? 'request_uri' : undefined
+  return [timeVariable(text), 1]
 }

@@ -135,7 +135,7 @@ describe('a log in no known format', () => {
   test.each([
     [
       '2026-11-28T10:00:00Z|198.51.100.7|GET|/a',
-      '1 2026-11-28T10:00:00Z|198.51.100.7|GET|/a. Name them with --format, such as --format \'[$time_local] $remote_addr "$request"\'',
+      "1 2026-11-28T10:00:00Z, 2 198.51.100.7, 3 GET, 4 /a. Name them with --format, such as --format '$time_iso8601|$remote_addr|$request_method|$request_uri'",
     ],
     [
       '2026-11-28 10:00:00,123 INFO 198.51.100.7 GET /a 200',

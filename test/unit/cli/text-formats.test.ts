@@ -50,6 +50,42 @@ const FORMATS: [name: string, line: string, request: object][] = [
     GET,
   ],
   [
+    'Reactor Netty',
+    '198.51.100.7 - ada [2026-11-29T13:00:00.123+01:00[Europe/Berlin]] "GET /users?a HTTP/1.1" 200 12 3',
+    { ...ADA, timeMs: GET.timeMs + 123 },
+  ],
+  [
+    'Reactor Netty in UTC',
+    '198.51.100.7 - - [2026-11-29T12:00:00Z[Etc/UTC]] "GET /users HTTP/1.1" 200 12 3',
+    GET,
+  ],
+  ['Tornado', '[I 261129 12:00:00 web:2243] 200 GET /users?a=(b) (198.51.100.7) 1.23ms', GET],
+  [
+    'Tornado, with a failure',
+    '[W 261129 12:00:00 web:2243] 404 GET /users (2001:db8::7) 1.23ms',
+    { ...GET, address: '2001:db8::7' },
+  ],
+  [
+    'OpenLiteSpeed',
+    '"198.51.100.7 - ada [29/Nov/2026:12:00:00 +0000] "GET /users HTTP/1.1" 200 12 "-" "curl/8""',
+    ADA,
+  ],
+  [
+    'OpenLiteSpeed, with the host',
+    '"a.example 198.51.100.7 - - [29/Nov/2026:12:00:00 +0000] "GET /users?a HTTP/2" 200 12"',
+    GET,
+  ],
+  [
+    'Fiber, with a date',
+    '2026-11-29T12:00:00Z | 200 |      1.23ms |    198.51.100.7 | GET     | /users?a      | -',
+    GET,
+  ],
+  [
+    'Fiber, in colours',
+    '2026-11-29 12:00:00 |\u001b[92m 200 \u001b[0m|      1.23ms |    198.51.100.7 |\u001b[96m GET     \u001b[0m| /users | ',
+    GET,
+  ],
+  [
     'chi',
     '2026/11/29 12:00:00 "GET http://a.example/users?a HTTP/1.1" from 198.51.100.7:4711 - 200 12B in 1ms',
     WITH_PORT,
@@ -220,7 +256,7 @@ test('a client cannot write a line in another format than its log', async () => 
   const forged = FORMATS.map(([, text]) => `${text}\n`)
   const log = line.repeat(100) + forged.join('')
   const { requests, unreadable } = await replayLog(log, ...LIMIT)
-  expect([requests, unreadable.lines]).toEqual([105, forged.length - 5])
+  expect([requests, unreadable.lines]).toEqual([107, forged.length - 7])
 })
 
 test('a log whose lines have no request lines fails', async () => {
@@ -253,8 +289,66 @@ test('logfmt with unknown names is shown with them, and --fields and --key read 
   expect(limits[0]?.mostDenied).toEqual([{ client: 'ada', requests: 3, denied: 1 }])
 })
 
+describe('a line that bars or tabs cut is shown with its columns, and with a format that reads it', () => {
+  test.each([
+    [
+      '2026-11-29T12:00:00Z|web|198.51.100.7|GET|/users|200',
+      '$time_iso8601|$field_2|$remote_addr|$request_method|$request_uri|$field_6',
+    ],
+    [
+      'web | 2026-11-29T12:00:00Z | 198.51.100.7 | GET /users',
+      '$field_1 | $time_iso8601 | $remote_addr | $request',
+    ],
+    [
+      'web |   198.51.100.7 | 2026-11-29T12:00:00Z | GET /users',
+      '$field_1|$remote_addr|$time_iso8601|$request',
+    ],
+    [
+      'web\t2026-11-29 12:00:00\t198.51.100.7\tGET\t/users\t200',
+      String.raw`$field_1\t$time_local\t$remote_addr\t$request_method\t$request_uri\t$field_6`,
+    ],
+    [
+      '2026-11-29 12:00:00 "a|b|c" 198.51.100.7 GET /users',
+      '$time_local "$field_3" $remote_addr $request_method $request_uri',
+    ],
+  ])('%j', async (line, format) => {
+    const name = write('columns.log', `${line}\n`.repeat(3))
+    expect(await failureOf('replay', name, ...LIMIT)).toEqual([
+      1,
+      expect.stringContaining(`Name them with --format, such as --format '${format}'`),
+    ])
+    const { requests, limits, clients } = await replay(
+      name,
+      ...LIMIT,
+      '--format',
+      format,
+      '--only',
+      'GET /users',
+    )
+    expect([requests, clients, limits[0]?.mostDenied]).toEqual([
+      3,
+      1,
+      [{ client: '198.51.100.7', requests: 3, denied: 1 }],
+    ])
+  })
+
+  test('columns of other widths are read by the same format', async () => {
+    const lines = ['198.51.100.7', '1.2.3.4'].map(
+      (address) => `web | ${address.padStart(15)} | 2026-11-29T12:00:00Z | ok`,
+    )
+    const { clients } = await replayLog(
+      lines.join('\n'),
+      ...LIMIT,
+      '--format',
+      '$field_1|$remote_addr|$time_iso8601|$field_4',
+    )
+    expect(clients).toBe(2)
+  })
+})
+
 describe('a log that has no requests is named', () => {
   test.each([
+    ['12:00:00 | 200 |      1.23ms |    198.51.100.7 | GET     | /users      | -', 'no dates'],
     [
       '[Nest] 1234  - 11/29/2026, 12:00:00 PM     LOG [NestFactory] Starting Nest application...',
       "Nest's console",

@@ -78,7 +78,7 @@ export class TemplateReader implements LineReader {
       this.#work += 1 + Math.abs(end - from) / CHARACTERS_PER_UNIT
       if (this.#work > MAX_WORK) return false
       from = end
-      const text = line.slice(start, end)
+      const text = part.isQuoted ? line.slice(start, end) : line.slice(start, end).trim() // columns may be padded
       if (!isValue(text, part, this.#parseTime) || !this.#hasParts(line, end, index + 1)) continue
       this.#texts[index] = text
       return true

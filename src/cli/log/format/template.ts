@@ -51,7 +51,7 @@ function formatText(option: string): string {
   const apache = /^(?:LogFormat|CustomLog\s+\S+)\s+"(.*)"(?:\s+\S+)?$/s.exec(bare)
   const nginx = /^'[^']*'(?:\s+'[^']*')*$/.test(bare)
   const text = nginx ? bare.replace(/'\s+'/g, '').slice(1, -1) : (apache?.[1] ?? bare)
-  return text.replaceAll('\\"', '"')
+  return text.replaceAll('\\"', '"').replaceAll('\\t', '\t')
 }
 
 interface Parts {
