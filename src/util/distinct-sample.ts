@@ -58,6 +58,13 @@ export function distinctIn({ below, hashes }: DistinctSample): number {
   return Math.round((hashes.length * HASHES) / below)
 }
 
+/** Returns the sample of a set without the names that a sample of another set has. */
+export function withoutNames(sample: DistinctSample, other: DistinctSample): DistinctSample {
+  const below = Math.min(sample.below, other.below)
+  const others = new Set(other.hashes)
+  return { below, hashes: sample.hashes.filter((hash) => hash < below && !others.has(hash)) }
+}
+
 /** Returns the sample of the union of sets, of at most `capacity` names. */
 export function mergeSamples(samples: readonly DistinctSample[], capacity: number): DistinctSample {
   const used = samples.filter(({ below, hashes }) => hashes.length > 0 || below < HASHES)

@@ -1,10 +1,9 @@
-import { distinctIn, mergeSamples, NO_NAMES } from '../../util/distinct-sample.js'
+import { distinctIn } from '../../util/distinct-sample.js'
 import { weakMemo } from '../../util/memo.js'
-import { sumCounts } from '../figures/counts.js'
-import { CLIENT_ADDRESSES } from '../figures/denied-client.js'
 import { FORGOTTEN_MS } from '../figures/denied-pool.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { DenialFigures, DeniedRow, LimiterReport } from '../figures/report.js'
+import { leftDenied } from './left-denied.js'
 
 /** Processes follow a block within this time. */
 const FOLLOWED_MS = 3000
@@ -30,14 +29,21 @@ const placesOf = weakMemo(({ networks, routes }: DenialFigures) => ({
 
 /**
  * Returns what is denied since a run began. If an operator has blocked some of the clients since, it is what the others
- * listed have: a flood that is blocked is not theirs.
+ * have: a flood that is blocked is not theirs.
  */
 export function stillDenied(report: LimiterReport, sinceMs: number, nowMs: number): StillDenied {
   const { denials, denied, blocked } = report
   const clients = denied.filter(({ lastMs }) => lastMs >= sinceMs)
   const blockedMs = blocked && nowMs - blocked.lastMs < FORGOTTEN_MS ? blocked.risenMs : undefined
   const others = clients.filter((client) => !isBlocked(client, blockedMs, nowMs))
-  if (others.length < clients.length) return sumOf(others)
+  if (others.length < clients.length) {
+    const blockedClients = clients.filter((client) => isBlocked(client, blockedMs, nowMs))
+    const perSecond = (rows: readonly DeniedRow[]) => rows.reduce((sum, row) => sum + row.perSecond, 0)
+    const left = leftDenied(denials, blockedClients, others)
+    const isListed = left.deniedClients === others.length
+    const unlisted = isListed ? 0 : deniedRates(report).denied - perSecond(blockedClients)
+    return { clients: others, ...left, deniedPerSecond: Math.max(perSecond(others), unlisted) }
+  }
   return {
     clients,
     deniedClients: distinctIn(denials.clients),
@@ -58,28 +64,6 @@ function isBlocked(
   if (blockedMs === undefined || lastMs >= blockedMs + FOLLOWED_MS) return false
   const intervalMs = (lastMs - firstMs) / Math.max(1, denied - 1)
   return nowMs - lastMs >= Math.max(FOLLOWED_MS, TIMES_INTERVAL * intervalMs)
-}
-
-function sumOf(clients: readonly DeniedRow[]): StillDenied {
-  const networks = sumCounts(clients.map((client) => client.networks))
-  return {
-    clients,
-    deniedClients: clients.length,
-    denied: clients.reduce((sum, { denied }) => sum + denied, 0),
-    addresses: addressesOf(clients),
-    networkCount: networks.length,
-    networks: networks.map(([network, denied]) => {
-      const there = clients.filter((client) => client.networks.some(([name]) => name === network))
-      return { network, denied, addresses: addressesOf(there) }
-    }),
-    routes: sumCounts(clients.map(({ routes }) => routes)).map(([route, denied]) => ({ route, denied })),
-    deniedPerSecond: clients.reduce((sum, { perSecond }) => sum + perSecond, 0),
-  }
-}
-
-function addressesOf(clients: readonly DeniedRow[]): number {
-  const samples = clients.map(({ addresses }) => addresses)
-  return distinctIn(mergeSamples([NO_NAMES, ...samples], CLIENT_ADDRESSES))
 }
 
 /** Returns denials by limits, and blocked requests, a second. The same slots count both, so their counts split the rate. */

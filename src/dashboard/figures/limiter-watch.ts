@@ -16,7 +16,7 @@ import { CandidateDemands } from './candidate-demands.js'
 import { DemandBudget } from './demands.js'
 import { Denials } from './denials.js'
 import { clientKey, DeniedClients } from './denied-clients.js'
-import { DeniedPool } from './denied-pool.js'
+import { DeniedPool, FORGOTTEN_MS } from './denied-pool.js'
 import { readLabel } from './label.js'
 import { Latency } from './latency.js'
 import { type LimitDemands, LimitTable } from './limit-figures.js'
@@ -127,6 +127,12 @@ export class LimiterWatch implements Watched {
   /** How many denied clients are kept. */
   get deniedCount(): number {
     return this.#denied.size
+  }
+
+  /** Whether requests were blocked while the denied clients that are kept may have been. */
+  get isBlocking(): boolean {
+    const blocked = this.#blocked.figures(this.#now())
+    return blocked !== undefined && this.#now() - blocked.lastMs < FORGOTTEN_MS
   }
 
   /** Returns the clients that were denied most. */

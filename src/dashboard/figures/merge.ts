@@ -18,6 +18,7 @@ import {
   type DeniedRow,
   type LimiterReport,
   type LimitRow,
+  MAX_BLOCKED,
   MAX_NEAR,
   type PastSlots,
   type StoreReport,
@@ -39,7 +40,10 @@ export function mergeReports(reports: Reports): LimiterReport {
   return { ...mergeBriefly(reports, MAX_DENIED), near, ...mergeAllCandidates(reports) }
 }
 
-/** Adds up what findings are made from: of each report, at most `most` denied clients, and no candidate. */
+/**
+ * Adds up what findings are made from: of each report, at most `most` denied clients, besides those that may be blocked,
+ * and no candidate.
+ */
 export function mergeBriefly(reports: Reports, most: number): LimiterReport {
   const [own] = reports
   const run = joinRuns(reports.flatMap((report) => report.run ?? []))
@@ -56,7 +60,9 @@ export function mergeBriefly(reports: Reports, most: number): LimiterReport {
     ...(run && { run }),
     ...(blocked && { blocked }),
     denials: mergeDenials([first.denials, ...rest.map(({ denials }) => denials)]),
-    denied: mergeDenied(reports.flatMap(({ denied }) => denied.slice(0, most))),
+    denied: mergeDenied(
+      reports.flatMap(({ denied }) => denied.slice(0, blocked ? most + MAX_BLOCKED : most)),
+    ),
     store: reports.map(({ store }) => store).reduce(mergeStores),
   }
 }

@@ -8,6 +8,9 @@ import type { OutageReport } from './outage.js'
 /** The most clients near a limit in a report. */
 export const MAX_NEAR = 20
 
+/** The most clients that the page lets an operator block at a time. */
+export const MAX_BLOCKED = 200
+
 /** Decisions over time, in slots of equal length. */
 export interface TrafficReport {
   /** The number of the last slot: its start since the Unix epoch, divided by the length of a slot. */

@@ -1,7 +1,8 @@
+import { MAX_BLOCKED } from '../figures/report.js'
 import type { LimiterDetail, ShownClient } from '../figures/shown.js'
 
 /** The most denied clients that a page is sent at a time; the search reaches the others. */
-export const MAX_SENT_CLIENTS = 200
+export const MAX_SENT_CLIENTS = MAX_BLOCKED
 
 /** The details that a page is sent. */
 export interface SentDetail extends LimiterDetail {

@@ -1,5 +1,5 @@
 import type { LimiterWatch } from '../figures/limiter-watch.js'
-import type { LimiterReport } from '../figures/report.js'
+import { type LimiterReport, MAX_BLOCKED } from '../figures/report.js'
 import { sharesOf } from './shares.js'
 
 /** The denied clients that all processes report together, and one process: at least, and at most. */
@@ -10,6 +10,9 @@ const MAX_CLIENTS = 400
 const ALL_OF_FINDINGS = 2000
 const MIN_OF_FINDING = 10
 const MAX_OF_FINDING = 50
+/** The clients of a limiter that blocks some: those that may be, and those that findings look at. Of few limiters. */
+const OF_BLOCKING = MAX_BLOCKED + MAX_OF_FINDING
+const MAX_BLOCKING = 4
 /** The clients near a limit that a process reports of all limiters, and of one: at least, and at most. */
 const ALL_NEAR = 400
 const MIN_NEAR = 2
@@ -53,7 +56,11 @@ export class OwnReports {
 
   #shares(clients: number): readonly number[] {
     const lengths = this.#watches.map(({ deniedCount }) => deniedCount)
-    return sharesOf(lengths, clients)
+    let blocking = 0
+    return sharesOf(lengths, clients).map((share, i) => {
+      const isBlocking = this.#watches[i]?.isBlocking === true && blocking++ < MAX_BLOCKING
+      return isBlocking ? Math.max(share, Math.min(lengths[i] ?? 0, OF_BLOCKING)) : share
+    })
   }
 }
 

@@ -1,4 +1,6 @@
 import { deniedRates, stillDenied } from '../../../../src/dashboard/board/still-denied.js'
+import { mergeBriefly } from '../../../../src/dashboard/figures/merge.js'
+import { DistinctCounter } from '../../../../src/util/distinct-sample.js'
 import { deniedRow, reportOf, trafficOf } from '../figures/reports.js'
 
 const SECOND_MS = 1000
@@ -37,4 +39,77 @@ test('a client that is denied again is not blocked, and blocked requests are no 
   const { clients, denied } = stillDenied({ ...report, denied: [back] }, 0, BLOCKED_MS + 200 * SECOND_MS)
   expect([clients, denied]).toEqual([[back], 0])
   expect(deniedRates(report)).toEqual({ denied: expect.closeTo(0.5), blocked: expect.closeTo(9.5) })
+})
+
+/** Returns what a process reports if it has denied clients twice each, the first of which were blocked, and lists some. */
+function floodOf(clients: number, blocked: number, listed: number) {
+  const nowMs = BLOCKED_MS + 60 * SECOND_MS
+  const names = Array.from({ length: clients }, (_, i) => `client-${i}`)
+  const sample = (each: readonly string[]) => {
+    const counter = new DistinctCounter(1000)
+    for (const name of each) counter.add(name)
+    return counter
+  }
+  const rows = names.map((name, i) => {
+    const isBlocked = i < blocked
+    const networks = [[`10.${i % 4}.0.0/24`, isBlocked ? 3 : 2]] as const
+    const lastMs = isBlocked ? BLOCKED_MS : nowMs - SECOND_MS
+    return deniedRow(name, isBlocked ? 3 : 2, {
+      lastMs,
+      networks,
+      addresses: sample([name]),
+      routes: [['GET /', 2]],
+    })
+  })
+  const denied = 2 * clients + blocked
+  return reportOf({
+    run: { sinceMs: 0, lastMs: nowMs - SECOND_MS, risenMs: 0, perMinute: 100 },
+    blocked: { sinceMs: BLOCKED_MS, lastMs: nowMs, risenMs: BLOCKED_MS, perMinute: 100 },
+    denials: {
+      denied,
+      clients: sample(names),
+      addresses: sample(names),
+      networkNames: sample([0, 1, 2, 3].map((i) => `10.${i}.0.0/24`)),
+      routes: [['GET /', denied]],
+      networks: [0, 1, 2, 3].map((i) => ({
+        network: `10.${i}.0.0/24`,
+        denied: denied / 4,
+        addresses: sample([]),
+      })),
+    },
+    denied: rows.slice(0, listed),
+  })
+}
+
+test('after a block of up to 200 clients, all others count, whether they are listed or not', () => {
+  const left = [
+    [100, 60],
+    [300, 200],
+    [900, 200],
+    [900, 52],
+  ].map(([clients = 0, blocked = 0]) => {
+    const report = mergeBriefly([floodOf(clients, blocked, 400)], 50)
+    const {
+      deniedClients,
+      denied,
+      addresses,
+      networkCount,
+      networks,
+      clients: listed,
+    } = stillDenied(report, 0, BLOCKED_MS + 60 * SECOND_MS)
+    const inNetworks = networks.reduce((sum, each) => sum + each.denied, 0)
+    return [deniedClients, denied, addresses, networkCount, inNetworks, listed.length > 0]
+  })
+  expect(left).toEqual([
+    [40, 80, 40, 4, 80, true],
+    [100, 200, 100, 4, 200, true],
+    [700, 1400, 700, 4, 1400, true],
+    [848, 1696, 848, 4, 1696, true],
+  ])
+})
+
+test('processes that list the same clients do not count them twice', () => {
+  const report = mergeBriefly([floodOf(300, 200, 400), floodOf(300, 200, 400)], 50)
+  const { deniedClients, denied, addresses } = stillDenied(report, 0, BLOCKED_MS + 60 * SECOND_MS)
+  expect([deniedClients, denied, addresses]).toEqual([100, 400, 100])
 })
