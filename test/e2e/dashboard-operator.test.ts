@@ -1,11 +1,10 @@
-import type { Page } from 'playwright-core'
 import { until } from '../support/servers/wait.js'
 import { scrape, useStage } from './dashboard-operator.js'
 import { findings, takePicture } from './dashboard-page.js'
 
 const setStage = useStage()
 
-test('a network is blocked in two clicks, listed with who did it and why, and unblocked', async () => {
+test('a network is blocked in two clicks, listed with who did it and why, and unblocked in one', async () => {
   const stage = await setStage()
   await scrape(stage)
   const { page, troubles } = await stage.open('')
@@ -37,9 +36,24 @@ test('a network is blocked in two clicks, listed with who did it and why, and un
   expect(await findings(page)).toEqual([])
   await takePicture(page, 'in-force')
   await row.getByRole('button', { name: 'Undo the block of 203.0.113.0/24 in api' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
+  const said = page.getByRole('status')
+  await said.getByText('Undone: the block of 203.0.113.0/24 by ines, in api.').waitFor()
   await page.getByText('Nothing: the limits in the code apply to everyone.').waitFor()
   expect(await stage.send('api', '203.0.113.99')).toBe(true)
+  expect(await findings(page)).toEqual([])
+  await takePicture(page, 'undone')
+  await said.getByRole('button', { name: 'Undo' }).press('Enter')
+  await said.getByText('Undone: the undo of the block of 203.0.113.0/24 by ines, in api.').waitFor()
+  expect(
+    await said.getByRole('button', { name: 'Undo' }).evaluate('document.activeElement.textContent'),
+  ).toBe('Undo')
+  await row.waitFor()
+  expect(await stage.send('api', '203.0.113.98')).toBe(false)
+  const reasons = (await stage.settings.changes('api')).map(({ by, reason }) => [by, reason])
+  expect(reasons.slice(0, 2)).toEqual([
+    ['ines', 'undo of: the undo of the block of 203.0.113.0/24 by ines'],
+    ['ines', 'undo of: the block of 203.0.113.0/24 by ines'],
+  ])
   expect(troubles).toEqual([])
 })
 
@@ -79,7 +93,7 @@ test('whoever may only see has all of it to read, and nothing to press', async (
   expect(troubles).toEqual([])
 })
 
-test('a limit that was lowered by mistake is undone at the headline in two clicks, and open forms follow', async () => {
+test('a limit that was lowered by mistake is undone at the headline in one click, and open forms follow', async () => {
   const stage = await setStage()
   const { page: form } = await stage.open('#/limiter/api/edit')
   const limit = form.locator('input[name="limits.api.limit"]')
@@ -91,8 +105,7 @@ test('a limit that was lowered by mistake is undone at the headline in two click
   const headline = page.locator('[data-headline]').first()
   await headline.getByText('grace set api to 2').first().waitFor()
   await headline.getByRole('button', { name: 'Undo what grace did' }).click()
-  await confirmed(page, 'Undo what grace did in api')
-  await page.getByRole('status').getByText('Undone: grace set api to 2 in api.').waitFor()
+  await page.getByRole('status').getByText('Undone: the change by grace (set api to 2), in api.').waitFor()
   await headline.getByText('ines reset api to the limit in the code, to undo a change').waitFor()
   await until('the form is as before', async () => (await limit.inputValue()) === '')
   expect(await form.getByLabel('Reason').inputValue()).toBe('typed before')
@@ -102,6 +115,65 @@ test('a limit that was lowered by mistake is undone at the headline in two click
   await form.locator('.changes').getByText('the day').waitFor()
   expect(await limit.inputValue()).toBe('7') // what was typed stays
   expect(troubles).toEqual([])
+})
+
+test('an undo of what has changed since shows the difference first, and replaces it knowingly', async () => {
+  const stage = await setStage()
+  const limited = (limit: number) => ({ limits: { api: { limit } } })
+  const { limits } = await stage.settings.change('api', limited(4), { by: 'ada', reason: 'launch' })
+  const { page, troubles } = await stage.open('#/events')
+  const event = page.locator('.event', { hasText: 'set api to 4' })
+  await stage.settings.change('api', limited(9), { by: 'omar', reason: 'more' })
+  await event.getByRole('button', { name: 'Undo what ada did' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Undo the change by ada (set api to 4), in api' })
+  await dialog
+    .getByText('limits.api: it was 4. omar (“more”) changed it to 9. Undone, it would be as in the code.')
+    .waitFor()
+  expect(await findings(page)).toEqual([])
+  await takePicture(page, 'undo-conflict')
+  expect((await stage.settings.read('api')).limits).toEqual({ api: { limit: 9 } })
+  await stage.settings.change('api', limited(7), { by: 'omar', reason: 'less' })
+  await dialog.getByRole('button', { name: 'Undo anyway' }).click()
+  await dialog.getByText('omar (“less”) changed it to 7.').waitFor()
+  expect((await stage.settings.read('api')).limits).toEqual({ api: { limit: 7 } })
+  await dialog.getByRole('button', { name: 'Undo anyway' }).click()
+  const said = page.getByRole('status')
+  await said.getByText('Undone: the change by ada (set api to 4), in api.').waitFor()
+  expect([limits, (await stage.settings.read('api')).limits]).toEqual([{ api: { limit: 4 } }, {}])
+  await said.getByRole('button', { name: 'Undo' }).click()
+  await said.getByText('Undone: the undo of the change by ada').waitFor()
+  expect((await stage.settings.read('api')).limits).toEqual({ api: { limit: 7 } })
+  expect(troubles.filter((text) => !text.includes('409'))).toEqual([])
+})
+
+test('an undo whose outcome is unknown is tried again as the same change, and then read once', async () => {
+  const stage = await setStage()
+  await stage.settings.change('api', { mode: 'report' }, { by: 'ada', reason: 'launch' })
+  const { page, troubles } = await stage.open('#/limiter/api/edit')
+  const sent: string[] = []
+  const reads: string[] = []
+  page.on('request', (request) => {
+    const [action = ''] = /[a-z-]+$/.exec(request.url()) ?? []
+    if (action === 'settings' || action === 'in-force') reads.push(action)
+  })
+  await page.route('**/undo', async (route) => {
+    sent.push((route.request().postDataJSON() as { id: string }).id)
+    const made = await route.fetch()
+    await (sent.length === 1 ? route.fulfill(LOST) : route.fulfill({ response: made }))
+  })
+  await page.locator('.in-force tbody tr').waitFor()
+  await page.getByRole('button', { name: 'Undo the change by ada: launch' }).click()
+  const said = page.getByRole('status')
+  await said
+    .getByText(/^Could not undo the change by ada \(“launch”\), in api\. The outcome is unknown\./)
+    .waitFor()
+  await page.locator('.changes').getByText('(undid a change)').waitFor() // it was made nevertheless
+  reads.length = 0
+  await said.getByRole('button', { name: 'Try again' }).click()
+  await said.getByText('Undone: the change by ada (“launch”), in api.').waitFor()
+  expect([sent.length, new Set(sent).size, reads.toSorted()]).toEqual([2, 1, ['in-force', 'settings']])
+  expect((await stage.settings.changes('api')).length).toBe(2)
+  expect(troubles.filter((text) => !text.includes('503'))).toEqual([])
 })
 
 test('an operator who blocks whom another has exempted meanwhile sees it first, and replaces it knowingly', async () => {
@@ -163,8 +235,4 @@ test('what cannot be read is said, without an outcome that is unknown, and read 
 const LOST = {
   status: 503,
   body: JSON.stringify({ error: 'redis: no reply within 5000 ms', isUnknown: true }),
-}
-
-async function confirmed(page: Page, name: string): Promise<void> {
-  await page.getByRole('dialog', { name }).getByRole('button', { name: 'Undo' }).click()
 }

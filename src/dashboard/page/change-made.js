@@ -1,6 +1,6 @@
-import { el, setText } from './dom.js'
-import { withTimes } from './format.js'
-import { undoDialog } from './undo-dialog.js'
+import { el, setChildren, setText } from './dom.js'
+import { spelled, withTimes } from './format.js'
+import { changeWords, undoButton } from './undo.js'
 
 /** Denials that begin within this time after a change may be its effect. */
 const BEFORE_MS = 120_000
@@ -24,34 +24,27 @@ export function changeMade(events, limiter, sinceMs) {
 export const isSettling = (change, atMs) => change !== undefined && atMs - change.atMs < SETTLING_MS
 
 /** Creates the line below a headline that says what an operator has done about it, with undo. */
-export function changeLine({ actions, onDone }) {
+export function changeLine(context) {
   const text = el('span', {})
-  const button = el('button', { type: 'button', class: 'undo', onclick: undo }, 'Undo')
-  const element = el('p', { class: 'change-made', hidden: true }, text, ' ', button)
-  let change
-
-  function undo() {
-    const { limiter, by, text: what, details } = change
-    const did = `${by} ${withTimes(what)}`
-    undoDialog({
-      title: `Undo what ${by} did in ${limiter}`,
-      content: [el('p', { class: 'quiet' }, did)],
-      done: `Undone: ${did} in ${limiter}.`,
-      ...{ limiter, change: details.change, actions, onDone },
-    })
-  }
+  const undo = el('span', {})
+  const element = el('p', { class: 'change-made', hidden: true }, text, ' ', undo)
 
   return {
     element,
     /** `sentence` is that of the headline, which may say it already. */
     show(made, canChange, sentence) {
-      change = made
       element.hidden = made === undefined
       if (made === undefined) return
       setText(text, sentence.includes(made.text) ? '' : `${made.by} ${withTimes(made.text)}`)
-      const { change: id, undoes } = made.details ?? {}
-      button.hidden = !canChange || id === undefined || undoes !== undefined
-      button.setAttribute('aria-label', `Undo what ${made.by} did`)
+      setChildren(undo, `${made.id}/${canChange}`, () => [canChange && undoOf(made, context)].filter(Boolean))
     },
   }
+}
+
+/** Returns the button that undoes the change of settings which an event is about; `undefined` for other events. */
+export function undoOf({ limiter, by = 'an unknown operator', text, details }, context) {
+  const { change } = details ?? {}
+  if (change === undefined) return undefined
+  const what = changeWords(spelled(by), withTimes(text))
+  return undoButton(`Undo what ${spelled(by)} did`, { limiter, what, body: { change } }, context)
 }

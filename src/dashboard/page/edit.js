@@ -2,11 +2,12 @@ import { textOf } from './confirm-dialog.js'
 import { conflictTexts } from './conflict-texts.js'
 import { el, setText } from './dom.js'
 import { editedParts } from './edited-parts.js'
+import { followedRead } from './followed-read.js'
 import { inForceList } from './in-force.js'
 import { livePreview } from './live-preview.js'
 import { randomId } from './random-id.js'
 import { addressOf } from './route.js'
-import { ask, post, RETRY_MS } from './server.js'
+import { ask, post } from './server.js'
 import { settingsFields } from './settings-fields.js'
 import { historyPanel } from './settings-history.js'
 import { targetForm } from './target-form.js'
@@ -37,15 +38,9 @@ export function editView(limiter, { actions, onDone }) {
     problem,
     ending,
   )
-  const overrides = inForceList({ limiter, actions, onDone })
-  const adding = targetForm({
-    actions,
-    onDone(done) {
-      void load(true)
-      onDone(done)
-    },
-  })
-  const history = historyPanel({ limiter, actions, onDone: (text) => void load().then(() => onDone(text)) })
+  const overrides = inForceList({ limiter, actions, onDone: reloadAnd(() => load()) })
+  const adding = targetForm({ actions, onDone: reloadAnd(loadAll) })
+  const history = historyPanel({ limiter, actions, onDone: reloadAnd(loadAll) })
   const back = el('a', { class: 'back', href: addressOf({ view: 'limiter', name: limiter }) }, limiter)
   const element = el(
     'section',
@@ -70,26 +65,37 @@ export function editView(limiter, { actions, onDone }) {
   let read
   let id = randomId()
   let canChange = false
-  /** When the settings are read again, because they could not be read, and why not. */
-  let retryMs = Number.POSITIVE_INFINITY
+  /** Why the settings could not be read. */
   let unread
-  /** The last event that said that the settings have changed. */
-  let seenEvent
+  const { load, follow } = followedRead({
+    read: readSettings,
+    concerns: (event) => event.kind === 'settings' && event.limiter === limiter,
+    includes: ({ details }) => settings?.changes.some(({ id }) => id === details?.change),
+  })
 
-  /** Reads the settings, later again if they cannot be read. What was typed stays if `keeps` is set. */
-  async function load(keeps = false) {
-    retryMs = Number.POSITIVE_INFINITY
-    try {
-      settings = await ask('settings', { limiter })
-    } catch (error) {
-      retryMs = performance.now() + RETRY_MS
-      unread = error.message
-      return showProblem(error)
+  /** Reads the settings. What an operator has typed stays unless `keeps` is false, and may conflict when it is saved. */
+  async function readSettings(isLatest, keeps) {
+    const reply = await ask('settings', { limiter }).catch((error) => error)
+    if (!isLatest()) return false
+    if (reply instanceof Error) {
+      unread = reply.message
+      showProblem(reply)
+      return false
     }
+    settings = reply
     if (problem.textContent === unread) problem.hidden = true
     history.show(settings.changes, canChange)
-    if (!keeps) showFields()
-    overrides.open()
+    if (!(keeps ?? isEdited())) showFields()
+    return true
+  }
+
+  function loadAll(keeps) {
+    return Promise.all([load(keeps), overrides.load()])
+  }
+
+  /** Returns what reads again after a change, and then says what was done. */
+  function reloadAnd(reload) {
+    return (...done) => void reload().then(() => onDone(...done))
   }
 
   function showFields() {
@@ -125,7 +131,7 @@ export function editView(limiter, { actions, onDone }) {
       const author = { ...actions.nameOf(name.value), reason: reason.value.trim(), id }
       await post('save', { limiter, parts, base, ...author })
       reason.value = ''
-      await load()
+      await loadAll(false)
       onDone(`Saved the settings of ${limiter}.`)
     } catch (error) {
       if (error.conflicts === undefined) showProblem(error)
@@ -135,11 +141,11 @@ export function editView(limiter, { actions, onDone }) {
   }
 
   /** Shows what another operator has changed meanwhile. What was typed stays, and is applied on top if saved again. */
-  async function showConflict({ conflicts, message }) {
+  async function showConflict({ conflicts, message, base: latest }) {
     await load(true)
-    base = settings.base
+    base = latest
     id = randomId()
-    conflict.replaceChildren(...conflictTexts({ conflicts, message }, () => void load()))
+    conflict.replaceChildren(...conflictTexts({ conflicts, message }, () => void load(false)))
     conflict.hidden = false
     save.textContent = 'Save anyway'
   }
@@ -154,16 +160,6 @@ export function editView(limiter, { actions, onDone }) {
     for (const field of form.querySelectorAll('input, select, textarea')) field.disabled = !canChange
     ending.hidden = !canChange || filled === undefined
   }
-
-  /** Shows what has changed since. What an operator has typed stays, and may conflict when it is saved. */
-  function follow(events) {
-    const { id: last = '' } = events.findLast(isOfSettings) ?? {}
-    const isChanged = seenEvent !== undefined && last !== seenEvent
-    if (isChanged || performance.now() >= retryMs) void load(isEdited())
-    seenEvent = last
-  }
-
-  const isOfSettings = (event) => event.kind === 'settings' && event.limiter === limiter
 
   function isEdited() {
     try {
@@ -187,5 +183,5 @@ export function editView(limiter, { actions, onDone }) {
   }
 
   allow()
-  return { element, show, open: () => void load() }
+  return { element, show }
 }

@@ -1,3 +1,4 @@
+import { undoOf } from './change-made.js'
 import { el, setChildren, setText } from './dom.js'
 import { clock, counted, spelled, withTimes } from './format.js'
 import { addressOf } from './route.js'
@@ -21,7 +22,7 @@ const KINDS = {
 const MAX_LISTED = 300
 
 /** Creates the view of what has happened. `load` reads all events that are kept. */
-export function eventsView({ go, load }) {
+export function eventsView({ go, load, ...context }) {
   const search = searchField('Filter events', (text) => go({ search: text }))
   const title = el('p', { class: 'lead' })
   const days = el('div', { class: 'days' })
@@ -34,25 +35,27 @@ export function eventsView({ go, load }) {
     days,
   )
 
-  function show({ events, isKnown }, route) {
+  function show({ events, isKnown, session: { canChange } }, route) {
     search.show(route.search)
     const shown = found(events, route.search).toReversed()
     const listed = shown.slice(0, MAX_LISTED)
     const rest = shown.length > listed.length ? `; the latest ${MAX_LISTED} are listed` : ''
     setText(title, isKnown ? `${counted(shown.length, 'event')}${rest}.` : 'Waiting for the first figures…')
-    const key = `${route.search}/${listed.length}/${listed[0]?.id}/${listed.at(-1)?.id}`
-    setChildren(days, key, () => byDay(listed).map(([day, ofDay]) => dayList(day, ofDay)))
+    const key = `${canChange}/${route.search}/${listed.length}/${listed[0]?.id}/${listed.at(-1)?.id}`
+    const undo = canChange && context
+    setChildren(days, key, () => byDay(listed).map(([day, ofDay]) => dayList(day, ofDay, undo)))
   }
 
   return { element, show, search: search.input, open: load }
 }
 
-/** Returns a list of events, newest first, for one limiter. */
-export function eventList(events) {
-  return el('ol', { class: 'events', reversed: true }, ...events.map(eventItem))
+/** Returns a list of events, newest first. With what makes changes, `undo`, changes can be undone. */
+export function eventList(events, undo) {
+  return el('ol', { class: 'events', reversed: true }, ...events.map((event) => eventItem(event, undo)))
 }
 
-function eventItem({ atMs, kind, text, limiter, by, reason }) {
+function eventItem(event, undo) {
+  const { atMs, kind, text, limiter, by, reason } = event
   const why = [by && `by ${spelled(by)}`, reason && `“${spelled(reason)}”`].filter(Boolean).join(', ')
   return el(
     'li',
@@ -67,11 +70,12 @@ function eventItem({ atMs, kind, text, limiter, by, reason }) {
       el('bdi', {}, withTimes(text)),
       why && el('span', { class: 'quiet' }, ` ${why}`),
     ),
+    undo && undoOf(event, undo),
   )
 }
 
-function dayList(day, events) {
-  return el('section', { class: 'day' }, el('h2', {}, day), eventList(events))
+function dayList(day, events, undo) {
+  return el('section', { class: 'day' }, el('h2', {}, day), eventList(events, undo))
 }
 
 function byDay(events) {

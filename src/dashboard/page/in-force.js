@@ -1,8 +1,11 @@
-import { confirmDialog } from './confirm-dialog.js'
+import { CHANGES } from './change-made.js'
 import { el, identity, setChildren, setText } from './dom.js'
+import { followedRead } from './followed-read.js'
 import { count, counted, moment, spelled } from './format.js'
+import { valueText, whyOf } from './part-text.js'
 import { addressOf } from './route.js'
-import { ask, post, RETRY_MS } from './server.js'
+import { ask } from './server.js'
+import { undoButton } from './undo.js'
 
 const KINDS = {
   block: 'blocked',
@@ -28,7 +31,7 @@ export function inForceView({ actions, onDone }) {
     el('p', { class: 'lead' }, 'What operators have changed from the code, and bans of denied clients.'),
     list.element,
   )
-  return { element, open: list.open, show: list.show }
+  return { element, open: list.expire, show: list.show }
 }
 
 /** Creates a list of what is in force in one limiter, or in all. It is read again after each change. */
@@ -67,22 +70,21 @@ export function inForceList({ limiter, actions, onDone }) {
   /** The time of the figures, and the next time at which something ends. */
   let atMs = 0
   let nextEndMs = Number.POSITIVE_INFINITY
-  /** When it is read again because something could not be read. */
-  let retryMs = Number.POSITIVE_INFINITY
-  /** The last event that may have changed something; `STALE` if the list is to be read anyway. */
-  let seenEvent = STALE
-  let latest = 0
+  const { load, follow, expire } = followedRead({
+    read: readList,
+    concerns: (event) => CHANGES.includes(event.kind) && (limiter ?? event.limiter) === event.limiter,
+    includes: ({ limiter: name, details }) =>
+      read?.some((each) => each.limiter === name && each.base && each.base === details?.change),
+  })
+  const context = { actions, onDone: (...done) => void load().then(() => onDone(...done)) }
 
-  async function load() {
-    const turn = ++latest
-    retryMs = Number.POSITIVE_INFINITY
+  async function readList(isLatest) {
     const reply = await ask('in-force', limiter === undefined ? {} : { limiter }).catch((error) => error)
-    if (turn !== latest) return
+    if (!isLatest()) return false
     problem = reply.limiters === undefined ? reply.message : undefined
     read = reply.limiters ?? read
-    if (problem !== undefined || read.some((each) => each.problem !== undefined))
-      retryMs = performance.now() + RETRY_MS
     draw()
+    return problem === undefined && read.every((each) => each.problem === undefined)
   }
 
   function draw() {
@@ -109,9 +111,6 @@ export function inForceList({ limiter, actions, onDone }) {
 
   function row([found, entry]) {
     const { kind, untilMs, by, reason, atMs, count: targets } = entry
-    const undo = el('button', { type: 'button', onclick: () => undoEntry(found, entry) }, 'Undo')
-    const whom = targets === 0 ? '' : ` of ${entry.targets[0]}`
-    undo.setAttribute('aria-label', `Undo the ${UNDONE[kind]}${whom} in ${found.limiter}`)
     const link = el('a', { href: addressOf({ view: 'limiter', name: found.limiter }) }, found.limiter)
     return el(
       'tr',
@@ -131,51 +130,26 @@ export function inForceList({ limiter, actions, onDone }) {
         untilMs === undefined ? 'no end' : moment(untilMs),
       ),
       el('td', { class: 'why' }, whyOf({ by, reason, atMs })),
-      el('td', { class: 'number' }, canChange ? undo : undefined),
+      el('td', { class: 'number' }, canChange ? undoOf(found, entry) : undefined),
     )
   }
 
-  function undoEntry(found, entry) {
-    const { kind, paths, count: targets } = entry
-    const whom =
-      targets === 0 ? '' : ` of ${targets === 1 ? spelled(entry.targets[0]) : counted(targets, 'target')}`
-    confirmDialog({
-      title: `Undo the ${UNDONE[kind]}${whom} in ${found.limiter}`,
-      verb: 'Undo',
-      reason: 'no longer needed',
-      actions,
-      async run(author) {
-        if (kind === 'ban')
-          await post('release', {
-            limiter: found.limiter,
-            targets: [{ identity: entry.targets[0] }],
-            ...author,
-          })
-        else await undoParts({ limiter: found.limiter, paths, base: found.base, ...author })
-        await load()
-        return `Undone: the ${UNDONE[kind]}${whom} in ${found.limiter}.`
-      },
-      onDone,
-    })
-  }
-
-  /** Undoes parts, unless another operator has changed them since the list was read. */
-  async function undoParts(body) {
-    try {
-      await post('undo', body)
-    } catch (error) {
-      if (error.conflicts === undefined) throw error
-      await load()
-      throw new Error(
-        'Another operator has changed this since the list was loaded. Cancel, and check the list again.',
-      )
+  function undoOf(found, entry) {
+    const { kind, by, paths, targets, count: all } = entry
+    const whom = all === 0 ? '' : ` of ${all === 1 ? spelled(targets[0]) : counted(all, 'target')}`
+    const undone = {
+      limiter: found.limiter,
+      what: `the ${UNDONE[kind]}${whom}${by ? ` by ${spelled(by)}` : ''}`,
     }
+    const how =
+      kind === 'ban'
+        ? { action: 'release', body: { targets: [{ identity: targets[0] }] } }
+        : { body: { paths, base: found.base } }
+    const label = `Undo the ${UNDONE[kind]}${whom} in ${found.limiter}`
+    return undoButton(label, { ...undone, ...how }, context)
   }
 
-  /**
-   * Reads the list when it is opened, again when an event says that something has changed, and after a failure. What
-   * ends is listed no longer.
-   */
+  /** Reads the list when it is opened, and follows changes. What ends is listed no longer. */
   function show(model) {
     if (!model.isKnown) return
     atMs = model.atMs
@@ -183,21 +157,11 @@ export function inForceList({ limiter, actions, onDone }) {
       canChange = model.session.canChange
       draw()
     }
-    const last = model.events.findLast(({ kind }) => CHANGES.includes(kind))?.id
-    if (last === seenEvent && performance.now() < retryMs) return
-    seenEvent = last
-    void load()
+    follow(model.events)
   }
 
-  function open() {
-    seenEvent = STALE
-  }
-
-  return { element, open, load, show }
+  return { element, load, expire, show }
 }
-
-const STALE = Symbol('stale')
-const CHANGES = ['settings', 'block', 'release', 'mode', 'candidate']
 
 const NOTHING = 'Nothing: the limits in the code apply to everyone.'
 
@@ -216,32 +180,8 @@ function bansText(read) {
   return `Bans are listed for the clients that operators blocked last, and for ${counted(looked, 'client')} denied recently${but}.`
 }
 
-/** Returns new numbers in words, such as `api: 100 per 1m`. */
-export function valueText({ value }) {
-  if (value === undefined) return ''
-  if (typeof value === 'string') return value === 'report' ? 'only reports denials' : 'enforces limits'
-  return Object.entries(value.limits ?? value)
-    .map(([name, numbers]) => `${name}: ${numbersText(numbers)}`)
-    .join(', ')
-}
-
-export function numbersText({ policy, limit, capacity, window, ...others }) {
-  const number = limit ?? capacity
-  const per = window === undefined ? '' : ` per ${window}`
-  if (policy === undefined && number !== undefined) return `${count(number)}${per}`
-  if (policy === undefined) return `per ${window}`
-  return spelled(JSON.stringify({ policy, limit, capacity, window, ...others }))
-}
-
 function targetsOf({ targets, count: all }) {
   const shown = targets.slice(0, MAX_TARGETS).flatMap((text, i) => [i > 0 ? ', ' : '', identity(text)])
   const rest = all - Math.min(MAX_TARGETS, targets.length)
   return el('span', {}, ...shown, rest > 0 ? ` and ${count(rest)} more` : '')
-}
-
-/** Returns who did something and why, as far as the history reaches. */
-export function whyOf({ by, reason, atMs }) {
-  if (by === undefined && reason === undefined) return 'unknown: the history does not reach back that far'
-  const when = atMs === undefined ? '' : ` at ${moment(atMs)}`
-  return [`${spelled(by ?? 'unknown')}${when}`, reason && `“${spelled(reason)}”`].filter(Boolean).join(', ')
 }

@@ -64,7 +64,10 @@ export function limiterView(name, { go, historyOf, actions, onDone, overviewAddr
         setChildren(candidate, JSON.stringify(detail.candidate), () => candidatePanel(detail.candidate))
     }
     const own = eventsOf(name, model, history).slice(-MAX_EVENTS)
-    setChildren(events, own.map(({ id }) => id).join(), () => eventPanel(own))
+    const { canChange } = model.session
+    setChildren(events, `${canChange}/${own.map(({ id }) => id)}`, () =>
+      eventPanel(own, canChange && { actions, onDone }),
+    )
   }
 
   /** Offers yesterday only if something is known of it. */
@@ -162,8 +165,8 @@ function eventsOf(name, { events }, history) {
   return Array.from(new Map(all).values()).sort((a, b) => a.atMs - b.atMs)
 }
 
-function eventPanel(events) {
+function eventPanel(events, undo) {
   const title = el('h2', {}, 'Events')
   if (events.length === 0) return [title, el('p', { class: 'quiet' }, 'Nothing has happened yet.')]
-  return [title, eventList(events.toReversed())]
+  return [title, eventList(events.toReversed(), undo)]
 }

@@ -1,5 +1,5 @@
 import { count, counted, moment, spelled } from './format.js'
-import { numbersText, valueText, whyOf } from './in-force.js'
+import { numbersText, valueText, whyOf } from './part-text.js'
 
 const MAX_TEXTS = 5
 

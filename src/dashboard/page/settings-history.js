@@ -1,7 +1,7 @@
 import { el, setChildren } from './dom.js'
-import { count, moment, spelled } from './format.js'
-import { numbersText, valueText, whyOf } from './in-force.js'
-import { undoDialog } from './undo-dialog.js'
+import { count, spelled } from './format.js'
+import { partText, whyOf } from './part-text.js'
+import { changeWords, undoButton } from './undo.js'
 
 const MAX_PARTS = 5
 
@@ -15,19 +15,16 @@ export function historyPanel({ limiter, actions, onDone }) {
     list,
   )
 
-  function undo({ id: change, by, reason }) {
-    undoDialog({
-      title: `Undo the change by ${spelled(by)}, “${spelled(reason)}”`,
-      done: `Undone: the change by ${by} in ${limiter}.`,
-      ...{ limiter, change, actions, onDone },
-    })
+  function undoOf({ id: change, by, reason }) {
+    const what = changeWords(spelled(by), `“${spelled(reason)}”`)
+    const label = `Undo the change by ${by}: ${reason}`
+    return undoButton(label, { limiter, what, body: { change } }, { actions, onDone })
   }
 
   function item(change, canChange) {
     const { parts, partCount = 0, undoes } = change
     const listed = parts?.slice(0, MAX_PARTS) ?? []
     const rest = partCount - listed.length
-    const label = `Undo the change by ${change.by}: ${change.reason}`
     return el(
       'li',
       {},
@@ -40,13 +37,7 @@ export function historyPanel({ limiter, actions, onDone }) {
         ),
         rest > 0 ? el('li', {}, `and ${count(rest)} more`) : undefined,
       ),
-      canChange && parts !== undefined
-        ? el(
-            'button',
-            { type: 'button', class: 'undo', 'aria-label': label, onclick: () => undo(change) },
-            'Undo',
-          )
-        : undefined,
+      canChange && parts !== undefined && undoOf(change),
     )
   }
 
@@ -60,15 +51,4 @@ export function historyPanel({ limiter, actions, onDone }) {
       )
     },
   }
-}
-
-/** Returns a part of a document in words. */
-export function partText(value) {
-  if (value === undefined) return 'as in the code'
-  if (typeof value === 'string') return valueText({ value })
-  const { block, exempt, limits, until } = value
-  const isOverride = block || exempt || limits !== undefined
-  if (!isOverride) return numbersText(value)
-  const effect = block ? 'blocked' : exempt ? 'exempt' : valueText({ value: limits })
-  return until === undefined ? effect : `${effect} until ${moment(Date.parse(until) || until)}`
 }

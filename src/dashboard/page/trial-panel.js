@@ -1,12 +1,12 @@
 import { el, identity, setChildren, setText } from './dom.js'
+import { followedRead } from './followed-read.js'
 import { count, counted, duration, moment, spelled } from './format.js'
-import { ask, RETRY_MS } from './server.js'
+import { ask } from './server.js'
 import { startTrialDialog, stepDialog } from './trial-dialogs.js'
 
 /** How often proposals are read again: processes report what they count as often. */
 const FRESH_MS = 300_000
 const MAX_NAMED = 5
-const STALE = Symbol('stale')
 
 /** Creates the panel with the proposals for the limits of a limiter, and the trial of one. */
 export function trialPanel({ limiter, actions, onDone }) {
@@ -21,24 +21,23 @@ export function trialPanel({ limiter, actions, onDone }) {
   )
   let tuning
   let can = { change: false, try: false }
-  let seenEvent = STALE
-  let nextMs = 0
-  let latest = 0
+  const { load, follow } = followedRead({
+    read: readTuning,
+    concerns: ({ limiter: name, kind }) => name === limiter && (kind === 'tune' || kind === 'settings'),
+    freshMs: FRESH_MS,
+  })
 
-  async function load() {
-    const turn = ++latest
-    nextMs = performance.now() + FRESH_MS
-    try {
-      const read = await ask('tuning', { limiter })
-      if (turn !== latest) return
-      tuning = read
-      draw()
-    } catch ({ message }) {
-      if (turn !== latest) return
-      nextMs = performance.now() + RETRY_MS
-      setText(status, message)
+  async function readTuning(isLatest) {
+    const read = await ask('tuning', { limiter }).catch((error) => error)
+    if (!isLatest()) return false
+    if (read instanceof Error) {
+      setText(status, read.message)
       status.hidden = false
+      return false
     }
+    tuning = read
+    draw()
+    return true
   }
 
   function draw() {
@@ -108,12 +107,7 @@ export function trialPanel({ limiter, actions, onDone }) {
       can = next
       draw()
     }
-    const last = model.events.findLast(
-      (each) => each.limiter === limiter && (each.kind === 'tune' || each.kind === 'settings'),
-    )?.id
-    if (last === seenEvent && performance.now() < nextMs) return
-    seenEvent = last
-    void load()
+    follow(model.events)
   }
 
   return { element, show }

@@ -3,7 +3,7 @@ import type { LimitDemand } from '../../tuning/client-demand.js'
 import { timeout } from '../../util/timeout.js'
 import { readEditable, readParts, saveParts } from '../actions/edit.js'
 import { type LimiterInForce, readInForce } from '../actions/in-force.js'
-import { lift } from '../actions/lift.js'
+import { type Lifted, lift } from '../actions/lift.js'
 import { networkNotes, networkWarnings } from '../actions/network-warnings.js'
 import { previewEdit, previewOverride } from '../actions/preview.js'
 import { proposeRaise } from '../actions/raise.js'
@@ -107,17 +107,19 @@ export function settingsActions(
   async function undo(body: Body, { operator }: Sender): Promise<object> {
     const watched = find(body.limiter)
     const author = readChangeAuthor(body, operator)
-    const { change, paths } = body
-    if (typeof change === 'string') await attempt(() => lift(watched, { change }, author))
-    else {
-      if (!isPaths(paths)) throw new RequestError(400, 'undo needs a change, or paths.')
-      const base = readBase(body.base)
-      await attempt(() => lift(watched, { paths, base }, author))
-    }
+    await attempt(() => lift(watched, readLifted(body), author))
     return {}
   }
 
   return { proposal, 'in-force': inForce, settings, preview, save, undo }
+}
+
+/** Reads what is undone: a change, nevertheless with the version that it is based on, or parts of a version. */
+function readLifted({ change, paths, base }: Body): Lifted {
+  if (typeof change === 'string')
+    return base === undefined ? { change } : { change, base: readBase(base) ?? change }
+  if (isPaths(paths)) return { paths, base: readBase(base) }
+  throw new RequestError(400, 'undo needs a change, or paths.')
 }
 
 function isPaths(paths: unknown): paths is readonly string[] {

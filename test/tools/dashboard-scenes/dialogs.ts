@@ -70,7 +70,14 @@ export const STATES: Readonly<Record<string, Steps>> = {
     address: '#/limiter/login',
     reach: (page) => page.locator('tr.client .pick input').first().check(),
   },
-  undo: { scene: 'incident', address: '#/in-force', reach: button(/^Undo the block/) },
+  undo: {
+    scene: 'incident',
+    address: '#/in-force',
+    async reach(page) {
+      await button(/^Undo the block/)(page)
+      await page.getByRole('status').getByText('Undone: the block').waitFor()
+    },
+  },
   'in-force': {
     scene: 'incident',
     address: '#/in-force',

@@ -27,6 +27,6 @@ export const limitLowered: Incident = {
   limiter: 'api',
   says: [/\d+ clients/, /have been denied/, /grace set api to 6 per 1m at (?:\d+ \w+, )?\d\d:\d\d/],
   saysNot: /under attack/,
-  clicks: [/^Undo/, /^Undo/],
+  clicks: [/^Undo/],
   isSolved: async ({ traffic }) => (await traffic.probe(browsing(0))) === 200,
 }

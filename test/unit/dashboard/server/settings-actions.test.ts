@@ -94,8 +94,17 @@ test('settings are read, previewed and saved, and a second operator sees the con
   expect(conflict).toHaveProperty('base', base)
   await send('save', { parts: [{ path: 'limits.api', value: { limit: 9 } }], base, reason }, 'omar')
   expect(await send('settings', {})).toMatchObject({ document: { limits: { api: { limit: 9 } } } })
-  await send('undo', { change: base, reason }).catch(() => undefined) // omar has changed it since
+  const undone = await failure(send('undo', { change: base, reason })) // omar has changed it since
+  expect(undone).toMatchObject({
+    status: 409,
+    conflicts: [{ path: 'limits.api', before: { limit: 1 }, theirs: { limit: 9 }, change: { by: 'omar' } }],
+  })
   expect(await send('settings', {})).toMatchObject({ document: { limits: { api: { limit: 9 } } } })
+  const nevertheless = (version: unknown) => send('undo', { change: base, base: version, reason })
+  expect(await failure(nevertheless(base))).toMatchObject({ status: 409 })
+  await nevertheless((undone as unknown as { base: string }).base)
+  expect(await send('settings', {})).toMatchObject({ document: { limits: {} } })
+  expect(await failure(send('undo', { change: 'never', base, reason }))).toMatchObject({ status: 400 })
 })
 
 test('a change of the mode is previewed: enforcing denies those over the limit, and reporting nobody', async () => {
