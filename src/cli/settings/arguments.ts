@@ -32,6 +32,8 @@ export interface SettingsRequest {
   readonly base: string | null | undefined
   readonly isForced: boolean
   readonly isDryRun: boolean
+  /** Whether a change is saved without asking. */
+  readonly isConfirmed: boolean
   readonly json: boolean
 }
 
@@ -73,6 +75,7 @@ export function parseSettingsArguments(args: readonly string[], env: Environment
     base: { type: 'string' },
     force: { type: 'boolean', default: false },
     'dry-run': { type: 'boolean', default: false },
+    yes: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   })
   const [word, limiter, ...rest] = positionals
@@ -97,6 +100,7 @@ export function parseSettingsArguments(args: readonly string[], env: Environment
     base: values.base === 'none' ? null : values.base,
     isForced: values.force,
     isDryRun: values['dry-run'],
+    isConfirmed: values.yes,
     json: values.json,
   }
   if (request.isForced && action !== 'edit') throw new UsageError('--force is for edit')

@@ -4,11 +4,10 @@ import { StoreError } from '../../stores/store-error.js'
 import { InputError, PartialOutputError } from '../failures.js'
 import { jsonText } from '../output.js'
 import { parseSettingsArguments, type SettingsRequest } from './arguments.js'
+import { change } from './change.js'
 import { type OpenStore, openStore } from './open-store.js'
-import { previewChange } from './preview.js'
-import { readLimits, readSettings, unknownLimitsIn } from './read.js'
-import { changedText, conflictText, historyText, showText } from './report-text.js'
-import { type MadeChange, makeChange } from './write.js'
+import { readLimits, readSettings } from './read.js'
+import { conflictText, historyText, showText } from './report-text.js'
 
 /** Runs `headgate settings`. Returns what it prints. */
 export async function settingsCommand(args: readonly string[]): Promise<string> {
@@ -42,28 +41,6 @@ async function history({ store }: OpenStore, { limiter, prefix, json }: Settings
   const changes = await settings.changes(limiter)
   if (changes.length === 0) await settings.read(limiter) // rejects if the document is damaged
   return json ? jsonText({ limiter, changes }) : historyText(changes)
-}
-
-async function change(opened: OpenStore, request: SettingsRequest): Promise<string> {
-  const { limiter, isDryRun, json } = request
-  const made = await makeChange(opened.store, request)
-  const unknownLimits = unknownLimitsIn(made?.change, await readLimits(opened, request))
-  const preview = isDryRun && made !== undefined ? await previewOfTry(opened, request, made) : undefined
-  if (!json) return changedText(request, made?.change, unknownLimits, preview)
-  return jsonText({
-    limiter,
-    dryRun: isDryRun,
-    change: made?.change ?? null,
-    unknownLimits,
-    ...(preview && { preview }),
-  })
-}
-
-/** Previews a change that was tried on a copy. */
-async function previewOfTry(opened: OpenStore, request: SettingsRequest, { document }: MadeChange) {
-  const { prefix, limiter } = request
-  const before = await sharedSettings(opened.store, { prefix }).read(limiter)
-  return previewChange(opened, request, before, document)
 }
 
 const ACTIONS: Readonly<Record<SettingsRequest['action'], Run>> = {

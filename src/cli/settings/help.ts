@@ -1,6 +1,7 @@
 export const SETTINGS_HELP = `Usage: headgate settings <command> <limiter> [arguments] --store <store> [options]
 
 Shows and changes the settings of running limiters. All processes apply a change within a second or two.
+Before a change is saved, it prints what the change would have done to the clients of the last 12 to 24 hours.
 
 Commands:
   show <limiter>                 the limits in force, and each setting with who made it, when and why
@@ -36,6 +37,7 @@ Options:
                     same parts since, nothing is changed. Required for edit, unless the file has it
   --force           let edit replace whatever the store holds
   --dry-run         show the difference and a preview, and change nothing
+  --yes             save without asking. Without a terminal, nothing is asked
   --json            print one JSON object
 
 Exit codes: 0 done, 1 the store failed or the change was rejected, 2 wrong arguments.

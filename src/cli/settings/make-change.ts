@@ -4,6 +4,13 @@ import { InputError } from '../failures.js'
 /** Makes a change with its origin. Resolves once it is made. */
 export type MakeChange = (settings: SharedSettings, origin: Origin) => Promise<unknown>
 
+/** What a command line wants to change. It may be made twice: on a copy, to preview it, and on the store. */
+export interface RequestedChange {
+  readonly make: MakeChange
+  /** Where what an operator edited is kept until it is saved. */
+  readonly edited?: { readonly path: string; remove(): Promise<void> }
+}
+
 /** Who makes a change, why, and on what it is based. */
 export interface Origin {
   readonly by: string

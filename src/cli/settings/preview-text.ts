@@ -1,14 +1,19 @@
 import type { LimitPreview } from '../../tuning/preview/preview.js'
+import type { ChangePreview } from '../../tuning/preview/preview-change.js'
 import type { NamedClient } from '../../tuning/preview/preview-counts.js'
 import { escapeUnprintable } from '../../util/printable.js'
 import { count, isoTime, printable, timeText } from '../output.js'
-import type { ChangePreview } from './preview.js'
 
 /** How many clients are listed. `--json` has more. */
 const SHOWN = 5
 
-/** Returns the lines about what a change would have done. */
-export function previewLines({ limits, candidate = [] }: ChangePreview): readonly string[] {
+/** Returns what a change would have done; a text is why that is not known. */
+export function previewText(preview: ChangePreview | string): string {
+  const lines = typeof preview === 'string' ? [`preview: ${printable(preview)}`] : previewLines(preview)
+  return `${lines.join('\n')}\n`
+}
+
+function previewLines({ limits, candidate = [] }: ChangePreview): readonly string[] {
   if (limits.length === 0) return ['preview: no process has published its limits yet']
   return [
     ...limits.flatMap((each) => limitLines('', each)),

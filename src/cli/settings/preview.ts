@@ -3,25 +3,20 @@ import { demandKey } from '../../dashboard/shared/demand/demand-document.js'
 import { demandsOf } from '../../dashboard/shared/demand/read-demands.js'
 import { sharedDocument } from '../../dashboard/shared/shared-document.js'
 import type { Entry } from '../../limiter/read-limits.js'
-import type { GivenDocument, LimitsByName, SettingsDocument } from '../../limiter/settings-document.js'
+import type { LimitsByName, SettingsDocument } from '../../limiter/settings-document.js'
 import { limitsKey } from '../../pipe/limits-document.js'
 import { publishedPolicy, readScope } from '../../pipe/published-limits.js'
 import type { Policy } from '../../policies/policy.js'
 import { withoutCandidates } from '../../tuning/demand-in-force.js'
 import { type LimitPreview, previewOf } from '../../tuning/preview/preview.js'
+import { type ChangePreview, previewWithCandidate } from '../../tuning/preview/preview-change.js'
 import { NO_COUNTS } from '../../tuning/preview/preview-counts.js'
-import { type PreviewModes, previewModes } from '../../tuning/preview/preview-modes.js'
+import { previewModes } from '../../tuning/preview/preview-modes.js'
 import { previewRules } from '../../tuning/preview/preview-rules.js'
 import { groupBy } from '../../util/group-by.js'
 import { documentsOf, readReportedMode } from '../tune/live-demand.js'
 import type { SettingsRequest } from './arguments.js'
 import type { OpenStore } from './open-store.js'
-
-/** What a change would have done to the clients of each limit, and what its candidate would have done. */
-export interface ChangePreview {
-  readonly limits: readonly LimitPreview[]
-  readonly candidate?: readonly LimitPreview[]
-}
 
 /**
  * Previews a change by what processes have published and counted. Their code is not known here: not its secret, and
@@ -42,18 +37,13 @@ export async function previewChange(
   const modes = previewModes(before, after, inForce ?? 'enforce')
   const demands = found === undefined ? [] : withoutCandidates(demandsOf(found))
   const known = { name: limiter, entries, embeddings: [], secret: undefined }
-  const preview = async (document: GivenDocument, limits: LimitsByName, modes?: PreviewModes) => {
-    const previews = previewOf(await previewRules(known, document), demands, modes)
+  return previewWithCandidate(after, modes, async (document, own) => {
+    const previews = previewOf(await previewRules(known, document), demands, own)
+    const { limits = {} } = document
     return previews.map((each) =>
       leavesToCode(each.limitName, before.limits, limits) ? unknownPreview(each) : each,
     )
-  }
-  const { limits, candidate } = after
-  const tried = candidate && { ...limits, ...candidate.limits }
-  return {
-    limits: await preview(after, limits, modes),
-    ...(tried && { candidate: await preview({ ...after, limits: tried }, tried) }),
-  }
+  })
 }
 
 /** Returns the limits that processes have published. A function in their code may return several of one name. */

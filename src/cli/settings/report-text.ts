@@ -8,9 +8,6 @@ import type { SettingsConflictError } from '../../settings/conflict.js'
 import type { PartInForce } from '../../settings/in-force.js'
 import { isObject } from '../../util/values.js'
 import { count, isoTime, printable, timeText } from '../output.js'
-import type { SettingsRequest } from './arguments.js'
-import type { ChangePreview } from './preview.js'
-import { previewLines } from './preview-text.js'
 import type { LimitInForce } from './read.js'
 
 const ID_LENGTH = 8
@@ -57,21 +54,21 @@ export function historyText(changes: readonly SettingsChange[]): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-/** Returns what a change has changed, how to undo it, and the limits in it that the limiter may not have. */
-export function changedText(
-  { isDryRun, limiter }: SettingsRequest,
-  change: SettingsChange | undefined,
+/** Returns what a change changes, and the limits in it that the limiter may not have. */
+export function differenceText(
+  limiter: string,
+  change: SettingsChange,
   unknownLimits: readonly string[],
-  preview?: ChangePreview,
 ): string {
-  if (change === undefined) return 'nothing to change\n'
-  const undo = `to undo it: headgate settings undo ${limiter} ${shortId(change.id)} --reason <text>`
-  const end = isDryRun ? 'dry run: nothing was changed' : `changed; ${undo}`
   const notes = unknownLimits.map((name) => {
     return `note: ${limiter} has published no limit ${printable(name)}: headgate settings show ${limiter} lists its limits`
   })
-  const previewed = preview === undefined ? [] : previewLines(preview)
-  return `${[...partLines(change), ...notes, ...previewed, end].join('\n')}\n`
+  return `${[...partLines(change), ...notes].join('\n')}\n`
+}
+
+/** Returns what is said of a change that was saved: how to undo it. */
+export function savedText(limiter: string, { id }: SettingsChange): string {
+  return `changed; to undo it: headgate settings undo ${limiter} ${shortId(id)} --reason <text>\n`
 }
 
 /** Returns the difference of each part that two operators have changed. */

@@ -4,22 +4,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { GivenDocument } from '../../limiter/settings-document.js'
+import type { SharedSettings } from '../../settings/shared-settings.js'
 import { messageOf } from '../../stores/store-error.js'
 import { isObject } from '../../util/values.js'
 import { InputError, UsageError } from '../failures.js'
 import type { SettingsRequest } from './arguments.js'
-import { fullId, type MakeChange, Unchanged } from './make-change.js'
+import { fullId, type MakeChange, type RequestedChange, Unchanged } from './make-change.js'
 
 /**
  * Reads a whole document from a file: the document itself, or what `show --json` printed. Without a file, the
  * operator's editor opens the latest document.
  */
-export async function readEdit({ limiter, rest, base, isForced }: SettingsRequest): Promise<MakeChange> {
+export async function readEdit(settings: SharedSettings, request: SettingsRequest): Promise<RequestedChange> {
+  const { rest, isForced } = request
   const [path, extra] = rest
   if (extra !== undefined)
     throw new UsageError(`settings edit takes one file, also got ${JSON.stringify(extra)}`)
   if (path === undefined && isForced) throw new UsageError('--force requires a file with a document')
-  if (path === undefined) return inEditor(limiter, editorCommand(process.env))
+  if (path === undefined) return inEditor(settings, request, editorCommand(process.env))
+  return { make: await fromFile(path, request) }
+}
+
+async function fromFile(path: string, { limiter, base, isForced }: SettingsRequest): Promise<MakeChange> {
   const value = await readJson(path)
   const isShown = isObject(value) && isObject(value.document)
   const document = (isShown ? value.document : value) as GivenDocument
@@ -56,25 +62,27 @@ function editorCommand({ VISUAL, EDITOR }: NodeJS.ProcessEnv): string {
   )
 }
 
-/** Lets the operator edit the latest document. If it cannot be saved, what was edited is kept in a file. */
-function inEditor(limiter: string, command: string): MakeChange {
-  return async (settings, origin) => {
-    const { document, changes } = await settings.readWithChanges(limiter)
-    const folder = await mkdtemp(join(tmpdir(), 'headgate-settings-'))
-    const path = join(folder, `${limiter}.json`)
-    const before = `${JSON.stringify(document, null, 2)}\n`
-    await writeFile(path, before)
-    try {
-      openEditor(command, path)
-      if ((await readFile(path, 'utf8')) === before) throw new Unchanged()
-      const edited = (await readJson(path)) as GivenDocument
-      await settings.change(limiter, edited, { basedOn: changes[0]?.id ?? null, ...origin })
-    } catch (error) {
-      if (error instanceof Unchanged) await rm(folder, { recursive: true })
-      else process.stderr.write(`headgate: what you edited is kept in ${path}\n`)
-      throw error
-    }
-    await rm(folder, { recursive: true })
+/** Lets the operator edit the latest document, once. What was edited stays in a file until it is removed. */
+async function inEditor(
+  settings: SharedSettings,
+  { limiter, base }: SettingsRequest,
+  command: string,
+): Promise<RequestedChange> {
+  const { document, changes } = await settings.readWithChanges(limiter)
+  const folder = await mkdtemp(join(tmpdir(), 'headgate-settings-'))
+  const path = join(folder, `${limiter}.json`)
+  const before = `${JSON.stringify(document, null, 2)}\n`
+  await writeFile(path, before)
+  let edited: string | undefined
+  const own = base === undefined ? { basedOn: changes[0]?.id ?? null } : {}
+  return {
+    edited: { path, remove: () => rm(folder, { recursive: true }) },
+    async make(target, origin) {
+      if (edited === undefined) openEditor(command, path)
+      edited = await readFile(path, 'utf8')
+      if (edited === before) throw new Unchanged()
+      return target.change(limiter, (await readJson(path)) as GivenDocument, { ...origin, ...own })
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import type { GivenDocument } from '../../limiter/settings-document.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { type LimitPreview, previewOf } from '../../tuning/preview/preview.js'
+import { type ChangePreview, previewWithCandidate } from '../../tuning/preview/preview-change.js'
 import { type PreviewModes, previewModes } from '../../tuning/preview/preview-modes.js'
 import { previewRules } from '../../tuning/preview/preview-rules.js'
 import type { Watched } from '../figures/limiter-watch.js'
@@ -10,13 +11,6 @@ import { type Effect, withOverrides } from './overrides.js'
 import { requireSettings } from './settings-of.js'
 import { resolveTargets, type Target } from './targets.js'
 
-/** What a change of settings would have done to the clients of each limit. */
-export interface Preview {
-  readonly limits: readonly LimitPreview[]
-  /** What its candidate would have done; absent if it has none. */
-  readonly candidate?: readonly LimitPreview[]
-}
-
 /** How long overrides last that are previewed: as long as the clients are known. */
 const OVERRIDE_MS = 86_400_000
 
@@ -25,14 +19,10 @@ export async function previewEdit(
   watched: Watched,
   parts: EditedParts,
   demands: readonly LimitDemand[],
-): Promise<Preview> {
+): Promise<ChangePreview> {
   const { before, after: document } = await editedDocument(watched, parts)
   const modes = previewModes(before, document, watched.limiter.mode)
-  const limits = await previewDocument(watched, document, demands, modes)
-  const { candidate } = document
-  if (candidate === undefined) return { limits }
-  const promoted = { ...document, limits: { ...document.limits, ...candidate.limits } }
-  return { limits, candidate: await previewDocument(watched, promoted, demands) }
+  return previewWithCandidate(document, modes, (each, own) => previewDocument(watched, each, demands, own))
 }
 
 /** Previews an override of some clients. Rejects as `overrideTargets` does. */
@@ -41,7 +31,7 @@ export async function previewOverride(
   given: readonly Target[],
   effect: Effect,
   demands: readonly LimitDemand[],
-): Promise<Preview> {
+): Promise<ChangePreview> {
   const { name, settings } = requireSettings(watched)
   const [targets, document] = await Promise.all([resolveTargets(watched, given), settings.read(name)])
   const overridden = withOverrides(document, targets, effect, Date.now() + OVERRIDE_MS)

@@ -139,7 +139,7 @@ describe('on memcached, by a module', () => {
     expect([code, stderr, stdout]).toEqual([
       0,
       '',
-      expect.stringMatching(/^ {2}mode {2}none -> report\nchanged; /),
+      expect.stringMatching(/^ {2}mode {2}none -> report\npreview: .+\nchanged; /),
     ])
     const settings = sharedSettings(memcachedStore(open(server.url)))
     const [change] = await settings.changes('api')

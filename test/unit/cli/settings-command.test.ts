@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { memoryStore, type Store, StoreError, sharedSettings } from 'headgate'
 import type { Documents } from 'headgate/store'
 import { connectStore } from '../../../src/cli/keys/connection.js'
@@ -59,6 +60,7 @@ describe('a change', () => {
       '  limits.api  {"limit":100} -> {"limit":200,"window":"1m"}',
       '  mode  none -> report',
       '  limits.account  none -> {"limit":5}',
+      'preview: no process has published its limits yet',
       `changed; to undo it: headgate settings undo api ${id} --reason <text>`,
       '',
     ])
@@ -166,7 +168,7 @@ describe('a change', () => {
 
   test('with --json prints what it changed', async () => {
     const { change: made, ...others } = JSON.parse(await change('set', 'api', 'limit=5', '--json'))
-    expect(others).toEqual({ limiter: 'api', dryRun: false, unknownLimits: [] })
+    expect(others).toEqual({ limiter: 'api', dryRun: false, unknownLimits: [], preview: { limits: [] } })
     expect(made).toMatchObject({
       id: await lastId(),
       by: 'ada',
@@ -180,7 +182,7 @@ describe('a change', () => {
     await publish(100)
     const note = (name: string) =>
       `note: api has published no limit ${name}: headgate settings show api lists its limits\n`
-    expect(await change('set', 'api', 'acount.limit=5', 'limit=5')).toContain(`}\n${note('acount')}changed`)
+    expect(await change('set', 'api', 'acount.limit=5', 'limit=5')).toContain(`}\n${note('acount')}preview`)
     expect(await change('override', 'api', 'b.limit=5', '--identity', 'a')).toContain(note('b'))
     expect(await change('candidate', 'api', 'c.limit=5')).toContain(note('c'))
     expect(await change('unset', 'api', 'limits.acount', 'limits.api')).not.toContain('note')
@@ -411,7 +413,11 @@ test('a store that fails is named, without its password', async () => {
     },
   }
   const args = ['settings', 'set', 'api', 'mode=report', ...WHY, '--store', 'redis://ada:let-me-in@host']
-  expect(await failureOf(...args)).toEqual([1, 'redis: NOPERM for redis://ada:***@host'])
+  expect(await run(...args)).toEqual({
+    code: 1,
+    stdout: '  mode  none -> report\npreview: no process has published its limits yet\n',
+    stderr: 'headgate: redis: NOPERM for redis://ada:***@host\n',
+  })
 })
 
 test.each<[string[], string]>([
@@ -475,7 +481,7 @@ async function countClients(limit: number, peaks: Readonly<Record<string, number
 const hash = valueHash(undefined)
 const usualClients = () => Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`user:${i}`, 12]))
 
-describe('the preview of --dry-run', () => {
+describe('the preview of a change', () => {
   const tryIt = async (...args: readonly string[]) => {
     const text = await settings(...args, '--dry-run')
     return text.split('\n').filter((line) => !/^ {2}(limits|candidate|overrides)|^dry run|^$/.test(line))
@@ -582,10 +588,119 @@ describe('the preview of --dry-run', () => {
     )
   })
 
-  test('is in the JSON, and a change that is made has none', async () => {
+  test('is in the JSON of a dry run, and of a change that is made', async () => {
     const { preview } = JSON.parse(await settings('set', 'api', 'limit=100', '--dry-run', '--json'))
     expect(preview).toMatchObject({ limits: [{ limitName: 'api', wouldDeny: 2, newlyDeniedCount: 1 }] })
-    expect(JSON.parse(await change('set', 'api', 'limit=100', '--json'))).not.toHaveProperty('preview')
+    expect(JSON.parse(await change('set', 'api', 'limit=100', '--json')).preview).toEqual(preview)
+  })
+
+  test('is printed before the change is saved', async () => {
+    const { documents } = store
+    let printed = -1
+    const write = jest.spyOn(documents as Documents, 'replace')
+    write.mockImplementationOnce(async () => {
+      printed = jest.mocked(process.stdout.write).mock.calls.length
+      return true
+    })
+    const [difference, ...lines] = (await change('set', 'api', 'limit=100')).split('\n')
+    expect([difference, lines[0], lines[2], printed]).toEqual([
+      '  limits.api  none -> {"limit":100}',
+      expect.stringMatching(/^preview of api: 402 clients from /),
+      expect.stringMatching(/^ {2}newly denied: 1 client: /),
+      1,
+    ])
+  })
+
+  test('that cannot be read says why, and stops no change', async () => {
+    const documents = store.documents as Documents
+    const readAll = documents.read.bind(documents)
+    jest.spyOn(documents, 'read').mockImplementation(async (requests) => {
+      if (requests.some(({ key }) => key === demandKey('hg', 'api')))
+        throw new StoreError('redis', 'no reply within 800 ms')
+      return readAll(requests)
+    })
+    expect((await change('set', 'api', 'limit=100')).split('\n')).toEqual([
+      '  limits.api  none -> {"limit":100}',
+      'preview: redis: no reply within 800 ms',
+      expect.stringMatching(/^changed; /),
+      '',
+    ])
+    expect((await read()).limits).toEqual({ api: { limit: 100 } })
+  })
+})
+
+describe('on a terminal', () => {
+  const replaced: (() => void)[] = []
+  afterEach(() => {
+    for (const restore of replaced.splice(0).toReversed()) restore()
+  })
+
+  function replace(target: object, name: string, value: unknown): void {
+    const before = Object.getOwnPropertyDescriptor(target, name)
+    Object.defineProperty(target, name, { value, configurable: true })
+    replaced.push(() =>
+      before === undefined
+        ? Reflect.deleteProperty(target, name)
+        : Object.defineProperty(target, name, before),
+    )
+  }
+
+  /** Runs a change while an operator types `answer`; `onAsked` runs before that. */
+  async function typed(answer: string, options: readonly string[] = [], onAsked = async () => {}) {
+    const stdin = new PassThrough()
+    replace(process, 'stdin', Object.assign(stdin, { isTTY: true }))
+    replace(process.stderr, 'isTTY', true)
+    jest.spyOn(stdin, 'resume').mockImplementationOnce(function (this: PassThrough) {
+      void onAsked().then(() => stdin.end(answer))
+      return PassThrough.prototype.resume.call(this)
+    })
+    return run('settings', 'set', 'api', 'limit=5', ...WHY, ...STORE, ...options)
+  }
+
+  const limits = async () => (await read()).limits
+
+  test.each(['y\n', 'YES\n', ' yes \r\n'])('a change is saved once the answer is %j', async (answer) => {
+    const { code, stdout, stderr } = await typed(answer)
+    expect([code, stderr]).toEqual([0, 'Save this change? [y/N] '])
+    expect(stdout).toMatch(/^ {2}limits\.api {2}none -> \{"limit":5\}\npreview: .+\nchanged; /)
+    expect(await limits()).toEqual({ api: { limit: 5 } })
+  })
+
+  test.each(['\n', 'n\n', 'yeah\n', ''])('nothing is changed if the answer is %j', async (answer) => {
+    expect(await typed(answer)).toMatchObject({
+      code: 1,
+      stderr: 'Save this change? [y/N] headgate: nothing was changed\n',
+    })
+    expect(await sharedSettings(store).changes('api')).toEqual([])
+  })
+
+  test('--yes and --dry-run ask nothing', async () => {
+    expect(await typed('', ['--dry-run'])).toMatchObject({ code: 0, stderr: '' })
+    expect(await limits()).toEqual({})
+    expect(await typed('', ['--yes'])).toMatchObject({ code: 0, stderr: '' })
+    expect(await limits()).toEqual({ api: { limit: 5 } })
+  })
+
+  test('with --json, what is asked about is beside the JSON', async () => {
+    const { stdout, stderr } = await typed('y\n', ['--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ limiter: 'api', dryRun: false })
+    expect(stderr).toMatch(
+      /^ {2}limits\.api {2}none -> \{"limit":5\}\npreview: .+\nSave this change\? \[y\/N\] $/,
+    )
+  })
+
+  test('a change that others have made since the preview is a conflict', async () => {
+    const theirs = async () => {
+      await sharedSettings(store).change(
+        'api',
+        { limits: { api: { limit: 9 } } },
+        { by: 'omar', reason: 'more' },
+      )
+    }
+    const { code, stdout, stderr } = await typed('y\n', [], theirs)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('limits.api (by omar: "more")')])
+    expect(stdout).toContain('    theirs  {"limit":9}')
+    expect(await limits()).toEqual({ api: { limit: 9 } })
   })
 })
 

@@ -1,0 +1,26 @@
+import { createInterface } from 'node:readline'
+import { InputError } from '../failures.js'
+
+/** Returns whether somebody can be asked: who types, and reads what is asked. */
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true
+}
+
+/** Asks whether to go on. Rejects with an `InputError` unless the answer is yes. */
+export async function confirm(question: string): Promise<void> {
+  process.stderr.write(`${question} [y/N] `)
+  const answer = await readLine()
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new InputError('nothing was changed')
+}
+
+/** Reads a line of the standard input; '' at its end. */
+function readLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin, terminal: false }) // the terminal still handles Ctrl+C
+  return new Promise((resolve) => {
+    lines.once('line', (line) => {
+      resolve(line)
+      lines.close()
+    })
+    lines.once('close', () => resolve(''))
+  })
+}
