@@ -11,6 +11,8 @@ interface Sender {
   readonly denialTimes: DenialTimes
   /** Ends the time-out of a call that has its outcome, and records what that says of the server. */
   record(call: Call, outcome: Outcome): void
+  /** Tells of an outcome that came after that. */
+  recordLate(call: Call, outcome: Outcome): void
   /** Settles a call whose time-out has passed. */
   expire(call: Call): void
 }
@@ -66,6 +68,7 @@ export class Call implements PendingOperation, Deadline {
     const { operation, denials, pipe, resolve } = this
     if (this.isSettled) {
       denials?.invalidate(operation)
+      pipe.recordLate(this, outcome)
       this.onLate?.(outcome, operation)
       return
     }

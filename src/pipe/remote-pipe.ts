@@ -156,6 +156,14 @@ export class RemotePipe implements Pipe {
     if (this.#isPublished && storeChannel.hasSubscribers) this.#publishCall(call, outcome)
   }
 
+  /** Tells that the store works, but too slowly. A failure that comes late tells nothing. */
+  recordLate({ generation, operation, sentAtMs }: Call, outcome: Outcome): void {
+    if (generation === undefined || !this.#isPublished || !storeChannel.hasSubscribers) return
+    if (outcome instanceof Error && !atServer(outcome, generation.server).replied) return
+    const durationMs = performance.now() - sentAtMs
+    publishToStoreChannel({ type: 'late', ...this.#origin, operation: operation.type, durationMs })
+  }
+
   #publishCall({ operation, sentAtMs }: Call, outcome: Outcome): void {
     publishToStoreChannel({
       type: 'call',

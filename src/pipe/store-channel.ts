@@ -22,6 +22,14 @@ export interface StoreCall extends LimiterMessage {
   readonly error?: StoreError
 }
 
+/** The store replied to a call after its deadline, which a message of the type `'call'` reported as failed. */
+export interface StoreLateReply extends LimiterMessage {
+  readonly type: 'late'
+  readonly operation: Operation['type']
+  /** From the call until the reply. */
+  readonly durationMs: number
+}
+
 /** One batch of operations that a store applied. */
 export interface StoreBatch {
   readonly type: 'batch'
@@ -47,7 +55,7 @@ export interface StoreClose extends LimiterMessage {
 }
 
 /** A message on the channel `headgate:store`. The memory store publishes nothing. */
-export type StoreMessage = StoreCall | StoreBatch | StoreStateChange | StoreClose
+export type StoreMessage = StoreCall | StoreLateReply | StoreBatch | StoreStateChange | StoreClose
 
 /** The channel for what the pipes to remote stores do. Check `hasSubscribers` before a message is built. */
 export const storeChannel = channel('headgate:store')

@@ -201,7 +201,7 @@ describe('while a store is unavailable', () => {
     await page.goto(`http://127.0.0.1:${port}/limits/`)
     const headline = page.locator('[data-headlines] > [data-headline=store-outage]')
     const text =
-      /^redis has not replied in time since (?:\d+ \w+, )?\d\d:\d\d: 4 limiters are affected, 80 decisions without it/
+      /^redis has not replied since (?:\d+ \w+, )?\d\d:\d\d: 4 limiters are affected, 80 decisions without it/
     await headline.getByText(text).waitFor()
     expect(await headline.locator('.effects li').allTextContents()).toEqual([
       'api: each process counts on its own, and allows 25% of each limit.',

@@ -1,5 +1,6 @@
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
+import type { OutageReport } from '../figures/outage.js'
 import type { LimiterReport } from '../figures/report.js'
 import type { OutageInterval, Series, ShownOutage } from '../figures/shown.js'
 import { serverNameOf } from './server-name.js'
@@ -33,9 +34,21 @@ export function shownOutages(group: readonly Reported[], reporting?: number): re
       effects: own.map(({ watch }) => ({ limiter: watch.name, text: effectOf(watch) })),
       decisions: decisions.reduce((sum, each) => sum + each, 0),
       processes: Math.max(...outages.map(({ processes }) => processes)),
+      ...lateOf(own),
       ...(reporting !== undefined && { reporting }),
     }
   })
+}
+
+/** Returns how late the replies to a store's limiters are, if they come. */
+function lateOf(
+  own: readonly (Pick<Reported, 'watch'> & { readonly outage: OutageReport })[],
+): Pick<ShownOutage, 'late'> {
+  const late = own.flatMap(({ watch, outage: { lateMs } }) =>
+    lateMs === undefined ? [] : [{ afterMs: lateMs, limitMs: watch.inspection.timeoutMs }],
+  )
+  const [slowest] = late.sort((a, b) => b.afterMs - a.afterMs)
+  return slowest === undefined ? {} : { late: slowest }
 }
 
 /** Returns what requests of a limiter get while its store is unavailable. */

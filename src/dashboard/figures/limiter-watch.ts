@@ -269,13 +269,14 @@ export class LimiterWatch implements Watched {
 
   readonly #measure = (message: unknown): void => {
     const event = message as StoreMessage
-    if (event.type === 'call' && event.instance === this.inspection.instance)
-      this.#latency.measure(this.#now(), event.durationMs, event.error !== undefined)
+    if ((event.type !== 'call' && event.type !== 'late') || event.instance !== this.inspection.instance) return
+    if (event.type === 'late') this.#outage.countLate(this.#now(), event.durationMs)
+    else this.#latency.measure(this.#now(), event.durationMs, event.error !== undefined)
   }
 
   #storeReport(nowMs: number): StoreReport {
     const { store } = this.inspection
-    const outage = this.#outage.report()
+    const outage = this.#outage.report(nowMs)
     return {
       name: store.name,
       state: this.#outage.state,

@@ -9,6 +9,9 @@ const DECIDED_BY: { readonly [Source in DecisionSource]?: 'allowed' | 'denied' |
   store: 'byStore',
 }
 
+/** A reply that came late says for this long that the store works, but too slowly: it is probed more often than that. */
+const LATE_MS = 5000
+
 /** The most servers that are named. */
 const MAX_SERVERS = 20
 
@@ -29,6 +32,8 @@ export interface OutageReport {
   readonly processes: number
   /** The servers that are unavailable, if the store has several. */
   readonly servers: readonly string[]
+  /** How long the last reply took, in ms, if one came too late within the last seconds. Absent if there was none. */
+  readonly lateMs?: number
 }
 
 /**
@@ -39,6 +44,7 @@ export interface OutageReport {
 export class OutageWatch {
   readonly #states = new ServerStates()
   #outage: ReturnType<typeof begunAt> | undefined
+  #late = { atMs: Number.NEGATIVE_INFINITY, durationMs: 0 }
 
   get state(): BreakerState {
     return this.#states.worst
@@ -59,15 +65,27 @@ export class OutageWatch {
     }
   }
 
+  /** Takes a reply that came after its deadline. */
+  countLate(atMs: number, durationMs: number): void {
+    this.#late = { atMs, durationMs }
+  }
+
   /** Returns the outage that lasts; `undefined` while all breakers are closed. */
-  report(): OutageReport | undefined {
+  report(nowMs: number): OutageReport | undefined {
     if (this.state === 'closed' || this.#outage === undefined) return undefined
-    return { ...this.#outage, processes: 1, servers: this.#states.failing.slice(0, MAX_SERVERS) }
+    const { atMs, durationMs } = this.#late
+    return {
+      ...this.#outage,
+      processes: 1,
+      servers: this.#states.failing.slice(0, MAX_SERVERS),
+      ...(Math.abs(nowMs - atMs) < LATE_MS && { lateMs: Math.round(durationMs) }),
+    }
   }
 }
 
 /** Adds up an outage that several processes report. */
 export function mergeOutages(a: OutageReport, b: OutageReport): OutageReport {
+  const late = [a, b].flatMap(({ lateMs }) => lateMs ?? [])
   return {
     sinceMs: Math.min(a.sinceMs, b.sinceMs),
     allowed: a.allowed + b.allowed,
@@ -76,6 +94,7 @@ export function mergeOutages(a: OutageReport, b: OutageReport): OutageReport {
     byStore: a.byStore + b.byStore,
     processes: a.processes + b.processes,
     servers: [...new Set([...a.servers, ...b.servers])].slice(0, MAX_SERVERS),
+    ...(late.length > 0 && { lateMs: Math.max(...late) }),
   }
 }
 

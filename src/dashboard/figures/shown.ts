@@ -87,6 +87,8 @@ export interface ShownOutage {
   readonly decisions: number
   /** How many processes say so. */
   readonly processes: number
+  /** Set if replies come, but too late: how long the last one took, and how long limiters wait, in ms. */
+  readonly late?: { readonly afterMs: number; readonly limitMs: number }
   /** How many processes report; absent if this one cannot read what others report. */
   readonly reporting?: number
 }

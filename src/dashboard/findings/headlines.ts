@@ -13,14 +13,15 @@ const URGENCY: Readonly<Record<Level, number>> = { critical: 2, warning: 1, calm
 
 /**
  * Returns what is wrong, the most urgent first: stores that do not decide, each once, and processes that are
- * gone, then limiters, in the order of the rows.
+ * gone, then limiters, in the order of the rows. `stores` are those that processes may be cut off from.
  */
 export function headlinesOf(
   rows: readonly OverviewRow[],
   outages: readonly ShownOutage[],
   processes: readonly ShownProcess[],
+  stores: readonly string[] = [],
 ): readonly Headline[] {
-  const gone = processesGone(processes)
+  const gone = processesGone(processes, stores)
   const ofLimiters = rows.filter(({ finding }) => finding.level !== 'calm' && finding.kind !== 'store-outage')
   const headlines: readonly Headline[] = [
     ...outages.map((outage) => ({ finding: storeFinding(outage) })),

@@ -1,19 +1,24 @@
 import type { Finding, ShownProcess } from '../figures/shown.js'
 import { listText, NO_TARGETS, percentText, timeMark } from './words.js'
 
-/** Processes that stopped without being closed and were not replaced: they crashed, hang, or are cut off. */
-export function processesGone(all: readonly ShownProcess[]): Finding | undefined {
+/**
+ * Processes that stopped to report without being closed and were not replaced. Whether they died, hang or are cut off
+ * from their store looks the same from here: nothing comes from them.
+ */
+export function processesGone(all: readonly ShownProcess[], stores: readonly string[]): Finding | undefined {
   const gone = all.filter(({ state }) => state === 'gone').sort((a, b) => a.lastSeenMs - b.lastSeenMs)
   const [first] = gone
   if (first === undefined) return undefined
   const names = gone.map(({ host, pid }) => `${host} (pid ${pid})`)
-  const verb = gone.length === 1 ? 'has been silent' : 'have been silent, the first of them'
+  const store = stores.length === 1 ? stores[0] : `${gone.length === 1 ? 'its' : 'their'} store`
+  const died = `${gone.length === 1 ? 'has' : 'have'} died, or cannot reach ${store}`
+  const silent = gone.length === 1 ? 'silent' : 'the first of them silent'
   const alive = all.filter(({ state }) => state === 'alive').length
   const left = `${alive} of ${alive + gone.length} processes still ${alive === 1 ? 'reports' : 'report'}`
   return {
     kind: 'process-gone',
     level: 'warning',
-    sentence: `${listText(names, 'process', 'processes')} ${verb} since ${timeMark(first.lastSeenMs)}: ${left}${shareText(gone)}`,
+    sentence: `${listText(names, 'process', 'processes')} ${died}: ${silent} since ${timeMark(first.lastSeenMs)}, and ${left}${shareText(gone)}`,
     sinceMs: first.lastSeenMs,
     ...NO_TARGETS,
   }

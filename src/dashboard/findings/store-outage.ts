@@ -8,7 +8,7 @@ export function storeOutage({ name, outage }: FindingFigures): Finding | undefin
   return outageFinding(outage, outage.effects.find(({ limiter }) => limiter === name)?.text ?? '')
 }
 
-/** Returns the finding about a store that does not reply in time, with what requests get meanwhile. */
+/** Returns the finding about a store that does not reply, or too late, with what requests get meanwhile. */
 export function outageFinding(outage: ShownOutage, effect: string): Finding {
   const { store, servers, sinceMs } = outage
   const who = servers.length === 0 ? store : `${store} (${listText(servers, 'server')})`
@@ -17,10 +17,23 @@ export function outageFinding(outage: ShownOutage, effect: string): Finding {
   return {
     kind: 'store-outage',
     level: 'critical',
-    sentence: `${who} has not replied in time${toText(outage)} since ${timeMark(sinceMs)}${rest}`,
+    sentence: `${who} ${verbText(outage)} since ${timeMark(sinceMs)}${rest}`,
     sinceMs,
     ...NO_TARGETS,
   }
+}
+
+/** Returns what the store does: its network and its server work if replies come late. */
+function verbText(outage: ShownOutage): string {
+  const { late } = outage
+  if (late === undefined) return `has not replied${toText(outage)}`
+  const [after, most] = [late.afterMs, late.limitMs].map(waitText)
+  return `has replied too late${toText(outage)} (after ${after}; the timeout is ${most})`
+}
+
+/** Returns a time that somebody waits: in ms, or in seconds from the first on. */
+function waitText(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
 }
 
 /** Returns how many processes the store does not reply to, if it replies to others. */

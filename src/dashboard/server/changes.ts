@@ -76,7 +76,8 @@ export class Changes {
     this.#outages.advance(outages, tick)
     this.#processes.advance(processes, tick)
     this.#problems.advance(this.#figures.problems(), tick)
-    this.#headlines.advance(headlinesOf([], outages, processes), tick) // rows say the rest
+    const stores = [...new Set(rows.map(({ store }) => store))]
+    this.#headlines.advance(headlinesOf([], outages, processes, stores), tick) // rows say the rest
     this.#advanceEvents()
     this.#details = this.#asked // those of closed pages are not kept
     this.#asked = new Map()

@@ -100,6 +100,7 @@ const hasNowFields = object({
         byStore: isCount,
         processes: isCount,
         servers: listOf(isText),
+        lateMs: optional(isCount),
       }),
     ),
   }),

@@ -32,7 +32,7 @@ export const storeFrozen: Incident = {
     await redis.kill('SIGSTOP')
     return undefined
   },
-  says: [/redis \(127\.0\.0\.1:\d+\) has not replied in time since/, /process/, /\d+ decisions? without it/],
+  says: [/redis \(127\.0\.0\.1:\d+\) has not replied since/, /process/, /\d+ decisions? without it/],
   clicks: [],
   compare: compareDecisions,
   end: async ({ redis }) => redis.kill('SIGCONT').then(() => undefined),
@@ -45,7 +45,10 @@ export const storeSlow: Incident = {
     for (const { proxy } of servers) proxy.behave({ replyDelayMs: 400 })
     return undefined
   },
-  says: [/redis \(127\.0\.0\.1:\d+\) has not replied in time( to \d of 4 processes)? since/, /process/],
+  says: [
+    /redis \(127\.0\.0\.1:\d+\) has replied too late( to \d of 4 processes)? \(after 4\d\d ms; the timeout is \d+ ms\) since/,
+    /process/,
+  ],
   clicks: [],
   async end({ servers }) {
     for (const { proxy } of servers) await proxy.heal()
@@ -59,7 +62,7 @@ export const processCutOff: Incident = {
     lastOf(stage).proxy.behave({ swallow: 'both' })
     return undefined
   },
-  says: [/\(pid \d+\) has been silent since/, /3 of 4 processes still report/],
+  says: [/\(pid \d+\) has died, or cannot reach redis: silent since/, /3 of 4 processes still report/],
   clicks: [],
   async end(stage) {
     const { proxy } = lastOf(stage)
@@ -79,7 +82,7 @@ export const processDied: Incident = {
     return undefined
   },
   says: [
-    /\(pid \d+\) has been silent since/,
+    /\(pid \d+\) has died, or cannot reach redis: silent since/,
     /3 of 4 processes still report/,
     /decided \d+% of the requests/,
   ],

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { memoryStore, type Store, StoreError, tokenBucket } from 'headgate'
 import { type ChargeResult, customStore } from 'headgate/store'
 import { recordResend } from '../../../src/pipe/client-notes.js'
@@ -160,4 +161,27 @@ test('a thenable that throws is a StoreError', async () => {
     },
   }))
   expect(failure).toBeInstanceOf(StoreError)
+})
+
+test('a reply that comes after the time-out is told on the channel, and a failure that comes late is not', async () => {
+  const told: unknown[] = []
+  const note = (message: unknown) => told.push(message)
+  subscribe('headgate:store', note)
+  try {
+    for (const late of [() => [verdict], () => Promise.reject(new Error('the connection was reset'))]) {
+      const answer = chargeWith(() => new Promise((resolve) => setTimeout(() => resolve(late()), 412)))
+      Promise.resolve(answer).catch(() => undefined)
+      await jest.advanceTimersByTimeAsync(500)
+    }
+  } finally {
+    unsubscribe('headgate:store', note)
+  }
+  const calls = (told as { type: string; operation: string; durationMs: number }[]).filter(({ type }) =>
+    ['call', 'late'].includes(type),
+  )
+  expect(calls.map(({ type, operation, durationMs }) => [type, operation, Math.round(durationMs)])).toEqual([
+    ['call', 'charge', 100],
+    ['late', 'charge', 412],
+    ['call', 'charge', 100],
+  ])
 })

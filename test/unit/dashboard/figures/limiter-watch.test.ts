@@ -230,6 +230,16 @@ test('counts the calls of its own limiter alone, also if another one has its nam
   expect([one, other].map((watch) => watch?.report().store.calls)).toEqual([1, 0])
 })
 
+test('late replies to its own limiter alone say that its store is slow', () => {
+  const watches = [0, 1].map(() => watched({ name: 'remote', store: storeThat(() => []) }))
+  for (const { limiter } of watches) limiter.events.emit('storeState', 'open', undefined as never)
+  publishCall(watches[0]?.watch as LimiterWatch, { type: 'late', durationMs: 412 })
+  expect(watches.map(({ watch }) => [watch.report().store.calls, watch.report().store.outage?.lateMs])).toEqual([
+    [0, 412],
+    [0, undefined],
+  ])
+})
+
 test('denials have their routes, their networks and their run, and clients what the application calls them', async () => {
   const limiter = createLimiter<object>({ name: 'api', policy: fixedWindow({ limit: 1, window: '1h' }) })
   const inspection = inspectionOf(limiter) as Inspection

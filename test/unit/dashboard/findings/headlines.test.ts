@@ -40,10 +40,10 @@ test('the most urgent comes first, and calm rows do not come at all', () => {
 test('a store that many limiters share has one headline', () => {
   const rows = ['a', 'b'].map((name) => row(name, 'critical', 'store-outage'))
   expect(sentences(rows, [outage(['requests are denied', 'requests are denied'])], [])).toEqual([
-    `redis has not replied in time since ${SINCE}: requests are denied`,
+    `redis has not replied since ${SINCE}: requests are denied`,
   ])
   expect(sentences(rows, [outage(['requests are denied', 'requests are allowed'])], [])).toEqual([
-    `redis has not replied in time since ${SINCE}: 2 limiters are affected`,
+    `redis has not replied since ${SINCE}: 2 limiters are affected`,
   ])
 })
 
@@ -54,7 +54,9 @@ function withReplaced(processes: readonly ShownProcess[]): readonly ShownProcess
 }
 
 test.each(PROCESS_SENTENCES)('processes: %s', (_, processes, sentence) => {
-  expect(sentences([], [], withReplaced(processes))).toEqual(sentence === undefined ? [] : [sentence])
+  expect(sentences([], [], withReplaced(processes), ['redis'])).toEqual(
+    sentence === undefined ? [] : [sentence],
+  )
 })
 
 test('an outage precedes an attack, and an attack a process that is gone', () => {
@@ -62,8 +64,8 @@ test('an outage precedes an attack, and an attack a process that is gone', () =>
   expect(
     sentences(rows, [outage([])], [shownProcess(1), shownProcess(2, { state: 'gone', share: 0 })]),
   ).toEqual([
-    `redis has not replied in time since ${SINCE}`,
+    `redis has not replied since ${SINCE}`,
     'about a',
-    `web-2 (pid 2) has been silent since ${SINCE}: 1 of 2 processes still reports`,
+    `web-2 (pid 2) has died, or cannot reach its store: silent since ${SINCE}, and 1 of 2 processes still reports`,
   ])
 })

@@ -94,7 +94,7 @@ export const SENTENCES: readonly Row[] = [
     'a store that is frozen',
     figures(many(9, 100), { outage }),
     'critical store-outage',
-    `redis (10.0.0.7:6379) has not replied in time since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
+    `redis (10.0.0.7:6379) has not replied since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
   ],
   [
     'a store whose client does not tell its server, seen by a process that cannot read the others',
@@ -102,13 +102,27 @@ export const SENTENCES: readonly Row[] = [
       outage: { store: 'redis', servers: [], sinceMs: SINCE_MS, effects: [], decisions: 1, processes: 1 },
     }),
     'critical store-outage',
-    `redis has not replied in time since ${SINCE}: 1 decision without it in this process`,
+    `redis has not replied since ${SINCE}: 1 decision without it in this process`,
+  ],
+  [
+    'a store that replies too late',
+    figures([], { outage: { ...outage, effects: [], decisions: 0, late: { afterMs: 412, limitMs: 100 } } }),
+    'critical store-outage',
+    `redis (10.0.0.7:6379) has replied too late (after 412 ms; the timeout is 100 ms) since ${SINCE}`,
+  ],
+  [
+    'a store that replies far too late to one process',
+    figures([], {
+      outage: { ...outage, effects: [], decisions: 0, processes: 1, late: { afterMs: 2345, limitMs: 1000 } },
+    }),
+    'critical store-outage',
+    `redis (10.0.0.7:6379) has replied too late to 1 of 4 processes (after 2.3 s; the timeout is 1.0 s) since ${SINCE}`,
   ],
   [
     'a store that replies to all processes but one',
     figures([], { outage: { ...outage, processes: 1 } }),
     'critical store-outage',
-    `redis (10.0.0.7:6379) has not replied in time to 1 of 4 processes since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
+    `redis (10.0.0.7:6379) has not replied to 1 of 4 processes since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
   ],
   [
     'two servers of a store, before any decision',
@@ -116,13 +130,13 @@ export const SENTENCES: readonly Row[] = [
       outage: { ...outage, servers: ['10.0.0.7:6379', '10.0.0.8:6379'], effects: [], decisions: 0 },
     }),
     'critical store-outage',
-    `redis (10.0.0.7:6379 and 10.0.0.8:6379) has not replied in time since ${SINCE}`,
+    `redis (10.0.0.7:6379 and 10.0.0.8:6379) has not replied since ${SINCE}`,
   ],
   [
     'an attack during an outage',
     figures([ada], { outage }),
     'critical store-outage',
-    `redis (10.0.0.7:6379) has not replied in time since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
+    `redis (10.0.0.7:6379) has not replied since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
   ],
 
   // Accounts under attack.
@@ -449,7 +463,7 @@ export function shownProcess(pid: number, own: Partial<ShownProcess> = {}): Show
 const alive = [1, 2, 3].map((pid) => shownProcess(pid))
 const gone = (pid: number, own: Partial<ShownProcess> = {}) => shownProcess(pid, { state: 'gone', ...own })
 const started = (pid: number, afterMs: number) => shownProcess(pid, { startedAtMs: SINCE_MS + afterMs })
-const silent4 = `web-4 (pid 4) has been silent since ${SINCE}: 3 of 4 processes still report`
+const silent4 = `web-4 (pid 4) has died, or cannot reach redis: silent since ${SINCE}, and 3 of 4 processes still report`
 
 /** What is said of processes. */
 export const PROCESS_SENTENCES: readonly (readonly [
@@ -468,12 +482,12 @@ export const PROCESS_SENTENCES: readonly (readonly [
   [
     'two died',
     [...alive, gone(5), gone(4, { lastSeenMs: SINCE_MS - 1 })],
-    `web-4 (pid 4) and web-5 (pid 5) have been silent, the first of them since {${SINCE_MS - 1}}: 3 of 5 processes still report`,
+    `web-4 (pid 4) and web-5 (pid 5) have died, or cannot reach redis: the first of them silent since {${SINCE_MS - 1}}, and 3 of 5 processes still report`,
   ],
   [
     'all others died',
     [shownProcess(1), ...[2, 3, 4, 5].map((pid) => gone(pid))],
-    `web-2 (pid 2), web-3 (pid 3) and 2 other processes have been silent, the first of them since ${SINCE}: 1 of 5 processes still reports`,
+    `web-2 (pid 2), web-3 (pid 3) and 2 other processes have died, or cannot reach redis: the first of them silent since ${SINCE}, and 1 of 5 processes still reports`,
   ],
   ['one was closed', [...alive, shownProcess(4, { state: 'closed' })], undefined],
   ['one died, and another was started in its place', [...alive, gone(4), started(5, 2000)], undefined],
@@ -494,11 +508,11 @@ export const PROCESS_SENTENCES: readonly (readonly [
       ...[5, 6].map((pid) => started(pid, -7 * MINUTE_MS)),
       gone(7, { startedAtMs: SINCE_MS - 7 * MINUTE_MS, share: 0 }),
     ],
-    `web-7 (pid 7) has been silent since ${SINCE}: 2 of 3 processes still report`,
+    `web-7 (pid 7) has died, or cannot reach redis: silent since ${SINCE}, and 2 of 3 processes still report`,
   ],
   [
     'two died, and one was started in their place',
     [...alive, gone(4, { lastSeenMs: SINCE_MS - 1 }), gone(5, { share: 0 }), started(6, 2000)],
-    `web-5 (pid 5) has been silent since ${SINCE}: 4 of 5 processes still report`,
+    `web-5 (pid 5) has died, or cannot reach redis: silent since ${SINCE}, and 4 of 5 processes still report`,
   ],
 ]
