@@ -82,14 +82,19 @@ function addressesOf(attacked: readonly ShownClient[], { addresses }: FindingFig
   return attacked.length === 1 ? largest : Math.max(largest, addresses)
 }
 
-/** Returns how often accounts are denied: all clients are, if not all attacked accounts are listed. */
-function rateOf(
-  attacked: readonly ShownClient[],
-  count: number,
-  { mode, deniedPerSecond }: FindingFigures,
-): string {
-  const listed = attacked.reduce((sum, client) => sum + client.deniedPerSecond, 0)
-  return rateText(count > attacked.length ? deniedPerSecond : listed, denialNoun(mode))
+/**
+ * Returns how often accounts are denied: their part of what the row of their limiter says, which is over a minute. That
+ * is all of it if not all attacked accounts are listed.
+ */
+function rateOf(attacked: readonly ShownClient[], count: number, figures: FindingFigures): string {
+  const { mode, deniedPerSecond, clients } = figures
+  const all = perSecondOf(clients)
+  const part = count > attacked.length || all === 0 ? 1 : perSecondOf(attacked) / all
+  return rateText(part * deniedPerSecond, denialNoun(mode))
+}
+
+function perSecondOf(clients: readonly ShownClient[]): number {
+  return clients.reduce((sum, client) => sum + client.deniedPerSecond, 0)
 }
 
 function sumOf(clients: readonly ShownClient[]): number {

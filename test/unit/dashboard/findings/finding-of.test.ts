@@ -7,6 +7,17 @@ test.each(SENTENCES)('%s', (_, given, kind, sentence) => {
   expect([[...new Set([finding.level, finding.kind])].join(' '), finding.sentence]).toEqual([kind, sentence])
 })
 
+test('a sentence has the rate of its row, in the first minute of an attack also', () => {
+  const attacked = client('user:ada', { denied: 98, deniedPerSecond: 9.8, addresses: 212 })
+  const other = client('user:bob', { denied: 49, deniedPerSecond: 4.9, addresses: 1 })
+  const said = (...clients: (typeof attacked)[]) =>
+    findingOf(figures(clients, { deniedPerSecond: 1.5 })).sentence
+  expect([said(attacked), said(attacked, other)]).toEqual([
+    expect.stringContaining(': 1.5 denials a second from'),
+    expect.stringContaining(': 1.0 denials a second from'),
+  ])
+})
+
 test('a finding names whom the page can act on', () => {
   const account = client('user:ada', {
     denied: 900,
