@@ -19,13 +19,20 @@ export type Actions = ReadonlyMap<string, Action>
 /** What whoever may see the page can do. */
 const READING = ['lookup', 'proposal', 'in-force', 'settings', 'preview']
 
-/** Creates the actions on some limiters, and logs those that change something. */
-export function actionsOn(limiters: readonly Watched[], figures: ActionFigures): Actions {
-  function find(name: unknown): Watched {
+/** Returns the limiter that a request names. Throws a `RequestError` if there is none. */
+export type FindLimiter = (name: unknown) => Watched
+
+export function finderIn(limiters: readonly Watched[]): FindLimiter {
+  return (name) => {
     const found = limiters.find((each) => each.name === name)
     if (found === undefined) throw new RequestError(404, 'There is no such limiter.')
     return found
   }
+}
+
+/** Creates the actions on some limiters, and logs those that change something. */
+export function actionsOn(limiters: readonly Watched[], figures: ActionFigures): Actions {
+  const find = finderIn(limiters)
 
   async function lookup({ identity }: Body): Promise<object> {
     const text = readIdentity(identity)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { boardOf } from '../board/board.js'
 import { watchAll } from '../figures/limiter-watch.js'
-import { actionsOn } from './actions.js'
+import { actionsOn, finderIn } from './actions.js'
 import { type DashboardOptions, readDashboardOptions } from './options.js'
 import { pageServer } from './page-handler.js'
 import { trialActions } from './trial-actions.js'
@@ -56,7 +56,7 @@ export function dashboard<
   const { limiters, hosts, label } = readDashboardOptions(options)
   const watches = watchAll(limiters, label)
   const board = boardOf(watches)
-  const actions = new Map([...actionsOn(watches, board), ...trialActions(board.tuning)])
+  const actions = new Map([...actionsOn(watches, board), ...trialActions(board.tuning, finderIn(watches))])
   const { authorize, operator } = options
   const page = pageServer(board, actions, { authorize, hosts, ...(operator && { operator }) })
 

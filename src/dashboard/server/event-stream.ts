@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { onceClosed } from '../../http/response-end.js'
+import { messageOf } from '../../stores/store-error.js'
 import { inBackground } from '../../util/background-timer.js'
+import { warnOnce } from '../../util/warn-once.js'
 import type { PageFigures } from '../figures/shown.js'
 import { Changes, type View } from './changes.js'
 import { RequestError } from './respond.js'
@@ -42,8 +44,21 @@ export function eventStream(figures: PageFigures): EventStream {
   async function sendAll(): Promise<void> {
     if (isRefreshing) return // the store is slow: the next frame has its reply
     isRefreshing = true
-    await figures.refresh()
+    try {
+      await figures.refresh()
+      sendChanges()
+    } catch (error) {
+      // the page shows what it has, and the next second may be better
+      warnOnce(
+        'HEADGATE_DASHBOARD_FAILED',
+        `headgate: the dashboard could not read figures (${messageOf(error)}).`,
+        'stream',
+      )
+    }
     isRefreshing = false
+  }
+
+  function sendChanges(): void {
     if (pages.size === 0) return
     changes.advance(Date.now())
     isFresh = true

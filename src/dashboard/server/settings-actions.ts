@@ -1,4 +1,5 @@
 import { addressIdentity } from '../../keys/address.js'
+import { asStoreError } from '../../stores/store-error.js'
 import type { LimitDemand } from '../../tuning/client-demand.js'
 import { timeout } from '../../util/timeout.js'
 import { readEditable, readParts, saveParts } from '../actions/edit.js'
@@ -88,7 +89,9 @@ export function settingsActions(
         body.targets === undefined
           ? { parts: readParts(body.parts) }
           : { targets: readTargets(body.targets), effect: readEffect(body) }
-      const demands = await withinPatience(figures.demands(watched.name))
+      const demands = await withinPatience(figures.demands(watched.name)).catch((error) => {
+        throw asStoreError(watched.inspection.store.name, error)
+      })
       return 'parts' in change
         ? previewEdit(watched, change.parts, demands)
         : previewOverride(watched, change.targets, change.effect, demands)

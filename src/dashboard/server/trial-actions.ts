@@ -2,7 +2,7 @@ import { TRIAL_DEFAULTS } from '../../tuning/trial/plan.js'
 import type { Trial, TrialOrigin } from '../../tuning/trial/trial.js'
 import { timeout } from '../../util/timeout.js'
 import type { Tuning } from '../board/tuning.js'
-import type { Action } from './actions.js'
+import type { Action, FindLimiter } from './actions.js'
 import { attempt, attemptRead } from './attempt.js'
 import { type Body, readChangeAuthor } from './read-change.js'
 import { RequestError } from './respond.js'
@@ -12,7 +12,7 @@ import type { Sender } from './settings-actions.js'
 const within = timeout(15_000)
 
 /** Creates the actions of the page on trials: to see them, and to start, approve and stop one. */
-export function trialActions(tuning: Tuning): readonly (readonly [string, Action])[] {
+export function trialActions(tuning: Tuning, find: FindLimiter): readonly (readonly [string, Action])[] {
   /** Returns an action that takes a step, for which a reason is required. */
   function step(
     take: (limiter: string, origin: TrialOrigin, body: Body) => Promise<Trial | undefined>,
@@ -20,7 +20,7 @@ export function trialActions(tuning: Tuning): readonly (readonly [string, Action
     return {
       isChange: true,
       async run(body, { operator }: Sender) {
-        const limiter = readName('limiter', body.limiter)
+        const { name: limiter } = find(body.limiter)
         const { by, reason } = readChangeAuthor(body, operator)
         return { trial: trialResponse(await attempt(() => within(take(limiter, { by, reason }, body)))) }
       },
@@ -28,7 +28,7 @@ export function trialActions(tuning: Tuning): readonly (readonly [string, Action
   }
 
   async function read({ limiter }: Body): Promise<object> {
-    const name = readName('limiter', limiter)
+    const { name } = find(limiter)
     const { trial, proposals } = await attemptRead(() => within(tuning.read(name)))
     return { proposals, trial: trialResponse(trial), defaults: TRIAL_DEFAULTS }
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { type EventStream, eventStream } from '../../../../src/dashboard/server/event-stream.js'
+import { forgetWarnings } from '../../../../src/util/warn-once.js'
 import { requestAndResponse } from '../../../support/request-response.js'
 import { givenFigures, row } from './page-figures.js'
 
@@ -12,14 +13,17 @@ let refreshed: number
 /** Ends a refresh that hangs. */
 let endRefresh: (() => void) | undefined
 let isSlow: boolean
+let failure: Error | undefined
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] })
   refreshed = 0
   isSlow = false
+  failure = undefined
   const figures = givenFigures({
     async refresh() {
       refreshed++
+      if (failure !== undefined) throw failure
       if (isSlow) await new Promise<void>((resolve) => (endRefresh = resolve))
     },
     rows: () => [row('still'), row('moving', refreshed)],
@@ -66,6 +70,25 @@ async function pass(ms: number): Promise<void> {
   jest.advanceTimersByTime(ms)
   await turn()
 }
+
+test('figures that cannot be read end neither the process nor the stream, and warn once', async () => {
+  forgetWarnings()
+  const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  failure = new Error('redis: no reply within 800 ms')
+  const page = openPage()
+  await turn()
+  await pass(SECOND_MS)
+  expect([refreshed, page.frames(), page.res.writableEnded]).toEqual([2, [], false])
+  expect(warned.mock.calls.map(([message]) => message)).toEqual([
+    expect.stringMatching(
+      /^headgate: the dashboard could not read figures \(redis: no reply within 800 ms\)\./,
+    ),
+  ])
+  failure = undefined
+  await pass(SECOND_MS)
+  expect(page.frames()).toEqual([3])
+  warned.mockRestore()
+})
 
 test('the first frame of a page has what other processes reported, and one follows each second', async () => {
   const page = openPage()

@@ -107,6 +107,18 @@ test('settings are read, previewed and saved, and a second operator sees the con
   expect(await failure(send('undo', { change: 'never', base, reason }))).toMatchObject({ status: 400 })
 })
 
+test('a preview whose figures do not come in time fails with the name of the store', async () => {
+  jest.useFakeTimers()
+  try {
+    const send = actions(watchedLimiter(), { demands: () => new Promise(() => {}) })
+    const preview = failure(send('preview', { parts: [{ path: 'mode', value: 'report' }] }))
+    await jest.advanceTimersByTimeAsync(1000)
+    expect(await preview).toEqual({ status: 503, message: 'memory: no reply within 1000 ms' })
+  } finally {
+    jest.useRealTimers()
+  }
+})
+
 test('a change of the mode is previewed: enforcing denies those over the limit, and reporting nobody', async () => {
   const given = watchedLimiter()
   const send = actions(given)

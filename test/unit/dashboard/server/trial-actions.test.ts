@@ -1,6 +1,7 @@
 import { sharedSettings } from 'headgate'
 import { type Board, boardOf } from '../../../../src/dashboard/board/board.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
+import { finderIn } from '../../../../src/dashboard/server/actions.js'
 import { RequestError } from '../../../../src/dashboard/server/respond.js'
 import { trialActions } from '../../../../src/dashboard/server/trial-actions.js'
 import { charge, type WatchedLimiter, watchedLimiter } from '../actions/watched.js'
@@ -29,7 +30,7 @@ function sharedLimiter(options: object = {}): WatchedLimiter {
 function actions(given: WatchedLimiter) {
   const board = boardOf([new LimiterWatch(given.watched)])
   boards.push(board)
-  const all = new Map(trialActions(board.tuning))
+  const all = new Map(trialActions(board.tuning, finderIn([given.watched])))
   const send = async (name: string, body: object = {}) =>
     all.get(name)?.run({ limiter: 'api', ...body }, { operator: 'ines', req: {} }) as never as Promise<
       Record<string, unknown>
@@ -100,15 +101,22 @@ test.each<readonly [string, object, string]>([
   ['start-trial', { ...asked, limitName: 'x', reason }, 'limitName must be a limit of api, got x'],
   ['start-trial', { ...asked, limitName: 7, reason }, 'limitName must be a name.'],
   ['start-trial', { ...asked, maxHarmedShare: 2, reason }, 'maxHarmedShare must be a share from 0 to 1'],
-  ['start-trial', { ...asked, limiter: 'other', reason }, 'there is no limiter other'],
   ['approve-trial', { reason }, 'has no trial'],
-  ['stop-trial', { limiter: {}, reason }, 'limiter must be a name.'],
-  ['tuning', { limiter: 'x'.repeat(201) }, 'limiter must be a name.'],
 ])('%s with %j fails', async (name, body, message) => {
   const given = sharedLimiter()
   const { send } = actions(given)
   expect(await failure(send(name, body))).toEqual([400, expect.stringContaining(message)])
   expect(await given.settings.read('api')).toEqual({ limits: {}, overrides: [] })
+})
+
+test.each([
+  ['start-trial', { ...asked, limiter: 'other', reason }],
+  ['approve-trial', { limiter: '__proto__', reason }],
+  ['stop-trial', { limiter: {}, reason }],
+  ['tuning', { limiter: 'x'.repeat(1_000_000) }],
+])('%s of a limiter that is not there is a 404, as of other actions', async (name, body) => {
+  const { send } = actions(sharedLimiter())
+  expect(await failure(send(name, body))).toEqual([404, 'There is no such limiter.'])
 })
 
 test('a limiter without settings has proposals, and the fix for a trial', async () => {
