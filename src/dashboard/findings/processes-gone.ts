@@ -18,7 +18,7 @@ export function processesGone(all: readonly ShownProcess[], stores: readonly str
   return {
     kind: 'process-gone',
     level: 'warning',
-    sentence: `${listText(names, 'process', 'processes')} ${died}: ${silent} since ${timeMark(first.lastSeenMs)}, and ${left}${shareText(gone)}`,
+    sentence: `${listText(names, 'process', 'processes')} ${died}: ${silent} since ${timeMark(first.lastSeenMs)}; ${left}${shareText(gone)}`,
     sinceMs: first.lastSeenMs,
     ...NO_TARGETS,
   }

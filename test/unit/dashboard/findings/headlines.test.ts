@@ -66,6 +66,6 @@ test('an outage precedes an attack, and an attack a process that is gone', () =>
   ).toEqual([
     `redis has not replied since ${SINCE}`,
     'about a',
-    `web-2 (pid 2) has died, or cannot reach its store: silent since ${SINCE}, and 1 of 2 processes still reports`,
+    `web-2 (pid 2) has died, or cannot reach its store: silent since ${SINCE}; 1 of 2 processes still reports`,
   ])
 })

@@ -463,7 +463,7 @@ export function shownProcess(pid: number, own: Partial<ShownProcess> = {}): Show
 const alive = [1, 2, 3].map((pid) => shownProcess(pid))
 const gone = (pid: number, own: Partial<ShownProcess> = {}) => shownProcess(pid, { state: 'gone', ...own })
 const started = (pid: number, afterMs: number) => shownProcess(pid, { startedAtMs: SINCE_MS + afterMs })
-const silent4 = `web-4 (pid 4) has died, or cannot reach redis: silent since ${SINCE}, and 3 of 4 processes still report`
+const silent4 = `web-4 (pid 4) has died, or cannot reach redis: silent since ${SINCE}; 3 of 4 processes still report`
 
 /** What is said of processes. */
 export const PROCESS_SENTENCES: readonly (readonly [
@@ -482,12 +482,12 @@ export const PROCESS_SENTENCES: readonly (readonly [
   [
     'two died',
     [...alive, gone(5), gone(4, { lastSeenMs: SINCE_MS - 1 })],
-    `web-4 (pid 4) and web-5 (pid 5) have died, or cannot reach redis: the first of them silent since {${SINCE_MS - 1}}, and 3 of 5 processes still report`,
+    `web-4 (pid 4) and web-5 (pid 5) have died, or cannot reach redis: the first of them silent since {${SINCE_MS - 1}}; 3 of 5 processes still report`,
   ],
   [
     'all others died',
     [shownProcess(1), ...[2, 3, 4, 5].map((pid) => gone(pid))],
-    `web-2 (pid 2), web-3 (pid 3) and 2 other processes have died, or cannot reach redis: the first of them silent since ${SINCE}, and 1 of 5 processes still reports`,
+    `web-2 (pid 2), web-3 (pid 3) and 2 other processes have died, or cannot reach redis: the first of them silent since ${SINCE}; 1 of 5 processes still reports`,
   ],
   ['one was closed', [...alive, shownProcess(4, { state: 'closed' })], undefined],
   ['one died, and another was started in its place', [...alive, gone(4), started(5, 2000)], undefined],
@@ -508,11 +508,11 @@ export const PROCESS_SENTENCES: readonly (readonly [
       ...[5, 6].map((pid) => started(pid, -7 * MINUTE_MS)),
       gone(7, { startedAtMs: SINCE_MS - 7 * MINUTE_MS, share: 0 }),
     ],
-    `web-7 (pid 7) has died, or cannot reach redis: silent since ${SINCE}, and 2 of 3 processes still report`,
+    `web-7 (pid 7) has died, or cannot reach redis: silent since ${SINCE}; 2 of 3 processes still report`,
   ],
   [
     'two died, and one was started in their place',
     [...alive, gone(4, { lastSeenMs: SINCE_MS - 1 }), gone(5, { share: 0 }), started(6, 2000)],
-    `web-5 (pid 5) has died, or cannot reach redis: silent since ${SINCE}, and 4 of 5 processes still report`,
+    `web-5 (pid 5) has died, or cannot reach redis: silent since ${SINCE}; 4 of 5 processes still report`,
   ],
 ]
