@@ -269,7 +269,8 @@ export class LimiterWatch implements Watched {
 
   readonly #measure = (message: unknown): void => {
     const event = message as StoreMessage
-    if ((event.type !== 'call' && event.type !== 'late') || event.instance !== this.inspection.instance) return
+    if ((event.type !== 'call' && event.type !== 'late') || event.instance !== this.inspection.instance)
+      return
     if (event.type === 'late') this.#outage.countLate(this.#now(), event.durationMs)
     else this.#latency.measure(this.#now(), event.durationMs, event.error !== undefined)
   }

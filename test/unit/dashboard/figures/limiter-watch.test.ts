@@ -234,7 +234,9 @@ test('late replies to its own limiter alone say that its store is slow', () => {
   const watches = [0, 1].map(() => watched({ name: 'remote', store: storeThat(() => []) }))
   for (const { limiter } of watches) limiter.events.emit('storeState', 'open', undefined as never)
   publishCall(watches[0]?.watch as LimiterWatch, { type: 'late', durationMs: 412 })
-  expect(watches.map(({ watch }) => [watch.report().store.calls, watch.report().store.outage?.lateMs])).toEqual([
+  expect(
+    watches.map(({ watch }) => [watch.report().store.calls, watch.report().store.outage?.lateMs]),
+  ).toEqual([
     [0, 412],
     [0, undefined],
   ])
