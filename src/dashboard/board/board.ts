@@ -2,6 +2,7 @@ import type { LimitDemand } from '../../tuning/client-demand.js'
 import { inBackground } from '../../util/background-timer.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { FigureReader, PageFigures } from '../figures/shown.js'
+import { FEW_LIMITERS } from '../shared/own-reports.js'
 import { readDemands, readHistories, readHistory } from './day.js'
 import { sourceOf, watchEvents } from './event-sources.js'
 import { type Figures, figuresOf } from './figures.js'
@@ -13,8 +14,9 @@ import { type Tuning, tuningOf } from './tuning.js'
 /** How often a process looks whether there is anything to tell the others. */
 const TICK_MS = 2000
 
-/** With more limiters than this, figures are made as often as processes report, and not every second. */
-const FEW_LIMITERS = 50
+/** With more limiters than `FEW_LIMITERS`, figures are not made every second, and less often if so many deny. */
+const MANY_MS = TICK_MS
+const MANY_DENY_MS = 3000
 
 /** The figures of all limiters of a dashboard. */
 export interface Board extends PageFigures {
@@ -39,7 +41,7 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
   let refreshing: Promise<void> | undefined
 
   const hasMany = watches.length > FEW_LIMITERS
-  const read = () => figuresOf(groups, watches, now(), hasMany ? TICK_MS : 0)
+  const read = () => figuresOf(groups, watches, now(), hasMany ? MANY_MS : 0)
   const figures = () => (latest ??= read())
 
   async function tick(): Promise<void> {
@@ -51,7 +53,8 @@ export function boardOf(watches: readonly LimiterWatch[], now: () => number = Da
   async function refresh(reader?: FigureReader): Promise<void> {
     for (const watch of watches) watch.probe()
     await Promise.all(groups.map((group) => group.refresh(reader)))
-    const isFresh = latest !== undefined && Math.abs(now() - latest.atMs) < TICK_MS
+    const restMs = groups.some(({ own }) => own.denyInMany) ? MANY_DENY_MS : MANY_MS
+    const isFresh = latest !== undefined && Math.abs(now() - latest.atMs) < restMs
     const states = groups.flatMap((group) => group.members().map(({ state }) => state)).join()
     if (hasMany && isFresh && states === latestStates) return
     latestStates = states

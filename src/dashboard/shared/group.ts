@@ -147,7 +147,8 @@ export class Group {
   }
 
   #everyMs(): number {
-    const everyMs = this.#mark.isOpen(this.#now()) ? WATCHED_MS : UNWATCHED_MS
+    const watchedMs = this.own.denyInMany ? 2 * WATCHED_MS : WATCHED_MS
+    const everyMs = this.#mark.isOpen(this.#now()) ? watchedMs : UNWATCHED_MS
     return everyMs * Math.ceil(this.#livingCount() / FEW_PROCESSES)
   }
 

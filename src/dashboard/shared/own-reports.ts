@@ -2,6 +2,9 @@ import type { LimiterWatch } from '../figures/limiter-watch.js'
 import { type LimiterReport, MAX_BLOCKED } from '../figures/report.js'
 import { sharesOf } from './shares.js'
 
+/** With more limiters than this, or more of them that deny, reports and figures are made less often. */
+export const FEW_LIMITERS = 50
+
 /** The denied clients that all processes report together, and one process: at least, and at most. */
 const ALL_CLIENTS = 50_000
 const MIN_CLIENTS = 50
@@ -43,6 +46,12 @@ export class OwnReports {
       this.#latest = { atMs: nowMs, reports }
     }
     return this.#latest.reports
+  }
+
+  /** Whether many limiters have denied of late, by the latest reports. */
+  get denyInMany(): boolean {
+    const denying = this.#latest?.reports.filter(({ run }) => run !== undefined) ?? []
+    return denying.length > FEW_LIMITERS
   }
 
   /** Returns reports, with as many clients as one of so many processes tells the others. */
