@@ -59,6 +59,9 @@ const OTHER_NAMES = new Map([
 /** Runs a command line. Returns the exit code: 0 done, 1 an input or a store failed, 2 wrong arguments. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
+  // Some commands print before they are done.
+  if (!process.stdout.listeners('error').includes(reportUnwritten))
+    process.stdout.on('error', reportUnwritten)
   try {
     if (name === undefined) throw new UsageError('no command given')
     const command = commandNamed(OTHER_NAMES.get(name) ?? name)
@@ -101,8 +104,6 @@ function packageVersion(): string {
 }
 
 function print(text: string): number {
-  if (!process.stdout.listeners('error').includes(reportUnwritten))
-    process.stdout.on('error', reportUnwritten)
   process.stdout.write(text)
   return 0
 }

@@ -94,19 +94,22 @@ function unlessInvalid(error: unknown): undefined {
 async function confirmed(request: SettingsRequest, tried: TriedChange): Promise<SettingsRequest> {
   const { json, isConfirmed, rest, base = tried.base } = request
   const isAsked = !isConfirmed && rest[0] !== '-' && hasTerminal()
-  if (!json || isAsked) process[json ? 'stderr' : 'stdout'].write(triedText(request, tried))
+  if (!json || isAsked) process[isAsked ? 'stderr' : 'stdout'].write(triedText(request, tried))
   if (!isAsked) return request
   await confirm('Save this change?')
   return { ...request, base }
 }
 
 async function save(
-  { store }: OpenStore,
+  { store, shown }: OpenStore,
   request: SettingsRequest,
   make: MakeChange,
   tried?: TriedChange,
 ): Promise<string> {
-  const made = await makeChange(store, request, make)
+  const made = await makeChange(store, request, make).catch((error) => {
+    if (!(error instanceof StoreError && error.unsent)) throw error
+    throw new InputError(`nothing was changed: ${shown(messageOf(error))}`)
+  })
   return resultText(request, made && tried, made?.change)
 }
 

@@ -13,14 +13,16 @@ export async function confirm(question: string): Promise<void> {
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new InputError('nothing was changed')
 }
 
-/** Reads a line of the standard input; '' at its end. */
-function readLine(): Promise<string> {
-  const lines = createInterface({ input: process.stdin, terminal: false }) // the terminal still handles Ctrl+C
-  return new Promise((resolve) => {
-    lines.once('line', (line) => {
-      resolve(line)
-      lines.close()
-    })
+/** Reads a line of the standard input; '' at its end, or if the operator presses Ctrl+C. */
+async function readLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin, terminal: false })
+  const close = () => lines.close()
+  process.once('SIGINT', close)
+  const line = await new Promise<string>((resolve) => {
+    lines.once('line', resolve)
     lines.once('close', () => resolve(''))
   })
+  process.off('SIGINT', close)
+  lines.close()
+  return line
 }

@@ -30,8 +30,7 @@ async function fromFile(path: string, { limiter, base, isForced }: SettingsReque
   const isShown = isObject(value) && isObject(value.document)
   const document = (isShown ? value.document : value) as GivenDocument
   const basedOn = base ?? (isShown && isBase(value.base) ? value.base : base)
-  if (isForced)
-    return (settings, { by, reason, id }) => settings.change(limiter, document, { by, reason, id })
+  if (isForced) return (settings, origin) => settings.change(limiter, document, origin)
   if (basedOn === undefined)
     throw new UsageError(
       `--base is required: the version that settings show ${limiter} printed when you copied the document`,

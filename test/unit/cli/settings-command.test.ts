@@ -646,7 +646,12 @@ describe('on a terminal', () => {
   }
 
   /** Runs a change while an operator types `answer`; `onAsked` runs before that. */
-  async function typed(answer: string, options: readonly string[] = [], onAsked = async () => {}) {
+  async function typed(
+    answer: string,
+    options: readonly string[] = [],
+    onAsked = async () => {},
+    command: readonly string[] = ['set', 'api', 'limit=5'],
+  ) {
     const stdin = new PassThrough()
     replace(process, 'stdin', Object.assign(stdin, { isTTY: true }))
     replace(process.stderr, 'isTTY', true)
@@ -654,24 +659,35 @@ describe('on a terminal', () => {
       void onAsked().then(() => stdin.end(answer))
       return PassThrough.prototype.resume.call(this)
     })
-    return run('settings', 'set', 'api', 'limit=5', ...WHY, ...STORE, ...options)
+    return run('settings', ...command, ...WHY, ...STORE, ...options)
   }
 
   const limits = async () => (await read()).limits
+  const ASKED = /^ {2}limits\.api {2}none -> \{"limit":5\}\npreview: .+\nSave this change\? \[y\/N\] $/
 
   test.each(['y\n', 'YES\n', ' yes \r\n'])('a change is saved once the answer is %j', async (answer) => {
     const { code, stdout, stderr } = await typed(answer)
-    expect([code, stderr]).toEqual([0, 'Save this change? [y/N] '])
-    expect(stdout).toMatch(/^ {2}limits\.api {2}none -> \{"limit":5\}\npreview: .+\nchanged; /)
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^changed; /)])
+    expect(stderr).toMatch(ASKED)
     expect(await limits()).toEqual({ api: { limit: 5 } })
   })
 
   test.each(['\n', 'n\n', 'yeah\n', ''])('nothing is changed if the answer is %j', async (answer) => {
     expect(await typed(answer)).toMatchObject({
       code: 1,
-      stderr: 'Save this change? [y/N] headgate: nothing was changed\n',
+      stdout: '',
+      stderr: expect.stringMatching(/Save this change\? \[y\/N\] headgate: nothing was changed\n$/),
     })
     expect(await sharedSettings(store).changes('api')).toEqual([])
+  })
+
+  test('Ctrl+C at the question changes nothing', async () => {
+    const { code, stderr } = await typed('', [], async () => {
+      process.emit('SIGINT')
+      await new Promise(setImmediate)
+    })
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/headgate: nothing was changed\n$/)])
+    expect(process.listeners('SIGINT')).toEqual([])
   })
 
   test('--yes and --dry-run ask nothing', async () => {
@@ -684,9 +700,7 @@ describe('on a terminal', () => {
   test('with --json, what is asked about is beside the JSON', async () => {
     const { stdout, stderr } = await typed('y\n', ['--json'])
     expect(JSON.parse(stdout)).toMatchObject({ limiter: 'api', dryRun: false })
-    expect(stderr).toMatch(
-      /^ {2}limits\.api {2}none -> \{"limit":5\}\npreview: .+\nSave this change\? \[y\/N\] $/,
-    )
+    expect(stderr).toMatch(ASKED)
   })
 
   test('a change that others have made since the preview is a conflict', async () => {
@@ -701,6 +715,15 @@ describe('on a terminal', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('limits.api (by omar: "more")')])
     expect(stdout).toContain('    theirs  {"limit":9}')
     expect(await limits()).toEqual({ api: { limit: 9 } })
+  })
+
+  test('--force removes nothing that others have changed since it was shown', async () => {
+    const theirs = async () => {
+      await sharedSettings(store).change('api', { mode: 'report' }, { by: 'omar', reason: 'a look' })
+    }
+    const edit = ['edit', 'api', file({ limits: { api: { limit: 5 } } }), '--force']
+    expect(await typed('y\n', [], theirs, edit)).toMatchObject({ code: 0 })
+    expect(await read()).toMatchObject({ mode: 'report', limits: { api: { limit: 5 } } })
   })
 })
 
