@@ -43,7 +43,7 @@ const idle = Array.from({ length: Number(others) }, (_, i) =>
 
 const app = express().disable('x-powered-by').set('trust proxy', 'loopback')
 const limiters = [api.limiter, login.limiter, search.limiter, ...idle]
-const page = dashboard({ limiters, authorize: () => true })
+const page = dashboard({ limiters, authorize: () => true, operator: () => 'mira' })
 app.use('/limits', page)
 for (const { events } of [api.limiter, login.limiter, search.limiter])
   events.on('decision', ({ source }, { res }) => res?.setHeader('X-Source', source))
