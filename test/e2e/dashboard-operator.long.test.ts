@@ -69,7 +69,7 @@ test('a customer whose plan is too small gets more for a day in two clicks', asy
   for (let i = 0; i < 20; i++) await stage.send('search', '192.0.2.7', 'acme')
   const { page, troubles } = await stage.open('')
   const headline = page.locator('[data-headline=few-denied]')
-  await headline.getByRole('button', { name: 'Raise its limit for 1 day' }).click()
+  await headline.getByRole('button', { name: /^Raise its limit to \d+ for 1 day$/ }).click()
   const dialog = page.getByRole('dialog')
   const [, who] = /^Raise (.+) in search$/.exec((await dialog.getByRole('heading').textContent()) ?? '') ?? []
   const limit = Number(await dialog.getByRole('spinbutton').inputValue())

@@ -9,6 +9,8 @@ import { listText, plainText, timeMark } from '../findings/words.js'
 
 /** The most different things that the text of a change names. */
 const MAX_NAMED = 5
+/** Stands for the targets of overrides: no name of a limit has it. */
+const WHOM = '\0'
 
 /** Returns what a change of a limiter's settings did, such as `blocked 203.0.113.0/24 until {1764412740000}`. */
 export function changeText({ parts, undoes }: SettingsChange): string {
@@ -40,7 +42,7 @@ function textsOf(parts: readonly ChangedPart[]): string[] {
   }
   return [
     ...texts,
-    ...Array.from(targets, ([effect, names]) => effect.replace('*', () => listText(names, 'client'))),
+    ...Array.from(targets, ([effect, names]) => effect.replace(WHOM, () => listText(names, 'client'))),
   ]
 }
 
@@ -62,15 +64,17 @@ function numbersText(settings: LimitSettings): string {
   return length === undefined ? String(limit) : `${limit} per ${length}`
 }
 
-/** Returns what an override does to its target, which `*` stands for. */
+/** Returns what an override does to its target, which `WHOM` stands for. */
 function effectText({ before, after }: ChangedPart): string {
-  const { block, exempt, until } = (after ?? before) as SettingsOverride
+  const { block, exempt, limits = {}, until } = (after ?? before) as SettingsOverride
   if (after === undefined) {
-    if (block) return 'unblocked *'
-    return exempt ? 'ended the exemption of *' : 'removed the override of *'
+    if (block) return `unblocked ${WHOM}`
+    return exempt ? `ended the exemption of ${WHOM}` : `removed the override of ${WHOM}`
   }
   const end = until === undefined ? '' : ` until ${timeMark(new Date(until).getTime())}`
-  return `${block ? 'blocked *' : exempt ? 'exempted *' : 'set other limits for *'}${end}`
+  if (block || exempt) return `${block ? 'blocked' : 'exempted'} ${WHOM}${end}`
+  const numbers = Object.entries(limits).map(([name, own]) => `${plainText(name)} to ${numbersText(own)}`)
+  return `set ${listText(numbers, 'limit')} for ${WHOM}${end}`
 }
 
 function targetText({ storedIdentity, identity, identityPrefix, network }: SettingsOverride): string {

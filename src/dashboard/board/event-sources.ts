@@ -4,8 +4,10 @@ import type { Store } from '../../stores/store.js'
 import type { Listeners } from '../../util/emitter.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
+import { counted, lengthText } from '../findings/words.js'
 import type { NewEvent } from '../shared/event-log.js'
 import type { Group } from '../shared/group.js'
+import { processName } from '../shared/process-events.js'
 import { eventId } from '../shared/repeated-event.js'
 import { thisProcess } from '../shared/this-process.js'
 import { serverNameOf } from './server-name.js'
@@ -35,7 +37,7 @@ export function watchEvents(group: Group, now: () => number, source = sourceOf(g
 
   const add: AddEvent = (event) => group.log.add({ id: eventId(source, count++), atMs: now(), ...event })
 
-  const breakers = breakerEvents(add)
+  const breakers = breakerEvents(add, now)
   for (const watch of watches) {
     const { limiter } = watch
     const onState: StateListener = (state, _cause, server) => breakers.change(watch, state, server)
@@ -66,8 +68,9 @@ export function watchEvents(group: Group, now: () => number, source = sourceOf(g
 }
 
 /** One event for each server of a store, although each limiter has its own circuit breaker. */
-function breakerEvents(add: (event: NewEvent) => void) {
+function breakerEvents(add: (event: NewEvent) => void, now: () => number) {
   const open = new Map<string, Set<LimiterWatch>>()
+  const ended = new Map<string, Set<LimiterWatch>>()
   return {
     change(watch: LimiterWatch, state: BreakerState, server: string | undefined): void {
       if (state === 'half-open') return
@@ -76,17 +79,33 @@ function breakerEvents(add: (event: NewEvent) => void) {
       const limiters = open.get(about) ?? new Set()
       open.set(about, limiters)
       const wasOpen = limiters.size > 0
+      const closed = wasOpen ? (ended.get(about) ?? new Set()) : new Set<LimiterWatch>()
+      ended.set(about, closed)
       if (state === 'open') limiters.add(watch)
-      else limiters.delete(watch)
+      else if (limiters.delete(watch)) closed.add(watch)
       const isOpen = limiters.size > 0
       if (isOpen === wasOpen) return
       const place = server ?? serverNameOf(watch.inspection.store)
       const who = place === undefined ? store : `${store} (${place})`
-      const text = isOpen ? `${who} stopped replying in time` : `${who} replies in time again`
+      const text = isOpen
+        ? `${who} stopped replying in time`
+        : `${who} replies in time again${endText([...closed], now())}`
       const details = { store, state: isOpen ? 'open' : 'closed', ...(server !== undefined && { server }) }
       add({ kind: 'breaker', text, about, state: details.state, details })
     },
   }
+}
+
+/** Returns to which process a store replies again, after how long, and what that decided meanwhile. */
+function endText(watches: readonly LimiterWatch[], nowMs: number): string {
+  const outages = watches.flatMap(({ endedOutage }) => endedOutage ?? [])
+  const decisions = outages.reduce((sum, outage) => sum + outage.decisions, 0)
+  const length = lengthText(nowMs - Math.min(nowMs, ...outages.map(({ sinceMs }) => sinceMs)))
+  const made =
+    decisions === 0
+      ? `after ${length}`
+      : `which made ${counted(decisions, 'decision')} without it in ${length}`
+  return ` to ${processName(thisProcess())}, ${made}`
 }
 
 function onLimitsLost({ name, onLimitsLost: listen }: Store, add: (event: NewEvent) => void): () => void {

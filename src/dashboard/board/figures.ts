@@ -11,6 +11,7 @@ import type { LimiterDetail, OverviewRow, Series, ShownOutage, ShownProcess } fr
 import { findingOf } from '../findings/finding-of.js'
 import type { Member } from '../shared/fleet.js'
 import type { Group } from '../shared/group.js'
+import { processName } from '../shared/process-events.js'
 import { thisProcess } from '../shared/this-process.js'
 import { MAX_EVENTS } from '../shared/trimmed-events.js'
 import { detailOf } from './detail.js'
@@ -19,7 +20,7 @@ import { latestChanges } from './latest-changes.js'
 import { outageAdder, type Reported, shownOutages } from './outages.js'
 import { shownProcesses } from './processes.js'
 import { liveSeries } from './series.js'
-import { deniedRates } from './still-denied.js'
+import { ratesOf } from './still-denied.js'
 
 /** A limiter, with what all processes report of it. */
 export interface MergedLimiter extends Reported {
@@ -72,13 +73,13 @@ export function figuresOf(
       nowMs,
       outage: outages.find(({ effects }) => effects.some(({ limiter }) => limiter === name)),
       labelOf: labelsOf(watch),
-      change: changes.get(name),
+      ...changes.get(name),
     })
     return {
       name,
       mode,
       finding: findingOf(figures),
-      ...ratesOf(report),
+      ...rowRates(report, figures.runSinceMs !== undefined),
       store: store.name,
       storeState: store.state,
       longestBlockMs: longestBlockOf(watch.inspection.limits.values()),
@@ -127,17 +128,21 @@ function mergeGroup(group: Group, ownAgeMs: number): readonly MergedLimiter[] {
       watch,
       own,
       others: others.map(({ report }) => report),
+      cutOff: [{ name: processName(thisProcess()), report: own }, ...others]
+        .filter(({ report: { store } }) => store.outage !== undefined)
+        .map(({ name }) => name),
       report: mergeBriefly([own, ...others.map(({ report }) => report)], group.own.ofFinding),
       reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
     }
   })
 }
 
-function ratesOf(report: LimiterReport) {
-  const { allowed } = report.traffic.perSecond
-  const { denied, blocked } = deniedRates(report)
-  const deniedShare = deniedShareOf(allowed, denied)
-  return { allowedPerSecond: allowed, deniedPerSecond: denied, blockedPerSecond: blocked, deniedShare }
+/** Returns the rates of a row: those of its sentence. Of blocked requests, if only those are denied. */
+function rowRates(report: LimiterReport, isDenied: boolean) {
+  const { allowed, denied, blocked } = ratesOf(report, isDenied)
+  const [shown, besides] = isDenied ? [denied, blocked] : [denied + blocked, 0]
+  const deniedShare = deniedShareOf(allowed, shown)
+  return { allowedPerSecond: allowed, deniedPerSecond: shown, blockedPerSecond: besides, deniedShare }
 }
 
 /** Returns how many processes report, this one included; `undefined` if the others cannot be read. */
@@ -149,6 +154,7 @@ function reportingIn(group: Group): number | undefined {
 
 interface OtherReport {
   readonly id: string
+  readonly name: string
   readonly state: Member['state']
   readonly report: LimiterReport
 }
@@ -165,7 +171,8 @@ function reportsByName(members: readonly Member[]): ReadonlyMap<string, readonly
     for (const report of reports) {
       const others = byName.get(report.name) ?? []
       byName.set(report.name, others)
-      if (others.every((other) => other.id !== id)) others.push({ id, state, report })
+      if (others.every((other) => other.id !== id))
+        others.push({ id, name: processName(header), state, report })
     }
   }
   return byName

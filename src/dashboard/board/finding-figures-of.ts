@@ -1,43 +1,53 @@
 import type { FindingFigures, LimitsChange } from '../figures/finding-figures.js'
-import type { DeniedRow, LimiterReport } from '../figures/report.js'
-import { goesOn } from '../figures/run.js'
+import type { DenialRun, DeniedRow, LimiterReport } from '../figures/report.js'
+import { goesOn, RUN_GAP_MS } from '../figures/run.js'
 import type { ShownOutage } from '../figures/shown.js'
 import { shownClient } from './detail.js'
-import { deniedRates, stillDenied } from './still-denied.js'
+import { isEnded } from './ended-by.js'
+import type { LatestChanges } from './latest-changes.js'
+import { ratesOf, stillDenied } from './still-denied.js'
 
 /** The clients that a finding looks at. */
 const MAX_CLIENTS = 50
 
 /** What a finding needs besides the report of its limiter. */
-export interface Circumstances {
+export interface Circumstances extends LatestChanges {
   readonly nowMs: number
   readonly outage: ShownOutage | undefined
   labelOf(client: DeniedRow): string | undefined
-  readonly change: LimitsChange | undefined
 }
 
 /** Returns what a finding about a limiter is made from. */
 export function findingFiguresOf(
   report: LimiterReport,
-  { nowMs, outage, labelOf, change }: Circumstances,
+  { nowMs, outage, labelOf, change, remedy }: Circumstances,
 ): FindingFigures {
   const { run } = report
-  const current = run && goesOn(run, nowMs) ? run : undefined
-  const { clients, ...denied } = stillDenied(report, current?.sinceMs ?? Number.POSITIVE_INFINITY, nowMs)
+  const isRemedied = run !== undefined && remedy !== undefined && isEndedBy(run, remedy, nowMs)
+  const current = run && !isRemedied && goesOn(run, nowMs) ? run : undefined
+  const sinceMs = current?.sinceMs ?? Number.POSITIVE_INFINITY
+  const { clients, ...denied } = stillDenied(report, sinceMs, nowMs, remedy?.atMs)
   const isDenied = current !== undefined && denied.denied > 0
+  const { allowed, blocked } = ratesOf(report, isDenied)
   return {
     nowMs,
     name: report.name,
     mode: report.mode,
-    allowedPerSecond: report.traffic.perSecond.allowed,
-    blockedPerSecond: deniedRates(report).blocked,
+    allowedPerSecond: allowed,
+    blockedPerSecond: blocked,
     ...(isDenied ? denied : NOTHING_DENIED),
     ...(isDenied && { deniedSinceMs: current.risenMs, runSinceMs: current.sinceMs }),
     clients: clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),
     limits: report.limits,
     ...(outage && { outage }),
     ...(change && { change }),
+    ...(!isDenied && run && remedy && isEndedBy(run, remedy) && { remedy }),
   }
+}
+
+/** Returns whether denials went on until a change, and have ended with it; if no time is given, as far as that is known. */
+function isEndedBy(run: DenialRun, { atMs }: LimitsChange, nowMs = Infinity): boolean {
+  return goesOn(run, atMs) && isEnded(run.lastMs, RUN_GAP_MS / Math.max(1, run.perMinute), atMs, nowMs)
 }
 
 const NOTHING_DENIED = {

@@ -9,6 +9,8 @@ import { serverNameOf } from './server-name.js'
 export interface Reported {
   readonly watch: LimiterWatch
   readonly report: LimiterReport
+  /** The processes to which its store does not reply. */
+  readonly cutOff: readonly string[]
 }
 
 /**
@@ -16,9 +18,9 @@ export interface Reported {
  * can read what they do.
  */
 export function shownOutages(group: readonly Reported[], reporting?: number): readonly ShownOutage[] {
-  const affected = group.flatMap(({ watch, report }) => {
+  const affected = group.flatMap(({ watch, report, cutOff }) => {
     const { outage, name } = report.store
-    return outage === undefined ? [] : [{ watch, store: name, outage }]
+    return outage === undefined ? [] : [{ watch, store: name, outage, cutOff }]
   })
   const stores = new Set(affected.map(({ store }) => store))
   return Array.from(stores, (store) => {
@@ -27,13 +29,16 @@ export function shownOutages(group: readonly Reported[], reporting?: number): re
     const only = serverNameOf(own[0]?.watch.inspection.store ?? {})
     const servers = new Set(outages.flatMap(({ servers }) => servers))
     const decisions = outages.map(({ allowed, denied, local }) => allowed + denied + local)
+    const processes = Math.max(...outages.map(({ processes }) => processes))
+    const [process] = own.flatMap(({ cutOff }) => cutOff)
     return {
       store,
       servers: servers.size === 0 && only !== undefined ? [only] : [...servers],
       sinceMs: Math.min(...outages.map(({ sinceMs }) => sinceMs)),
       effects: own.map(({ watch }) => ({ limiter: watch.name, text: effectOf(watch) })),
       decisions: decisions.reduce((sum, each) => sum + each, 0),
-      processes: Math.max(...outages.map(({ processes }) => processes)),
+      processes,
+      ...(processes === 1 && process !== undefined && { process }),
       ...lateOf(own),
       ...(reporting !== undefined && { reporting }),
     }

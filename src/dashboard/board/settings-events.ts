@@ -3,6 +3,7 @@ import type { SettingsChange } from '../../limiter/settings-document.js'
 import { type AppliedSettings, inspectSettings } from '../../limiter/settings-source.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggableEvent, NewEvent } from '../shared/event-log.js'
+import { effectOf } from './change-effect.js'
 import { changeText, limitsText } from './change-text.js'
 
 /** The most changes that are logged at once. */
@@ -41,7 +42,7 @@ export function settingsEvents(watch: LimiterWatch, add: AddEvent): SettingsEven
     try {
       const changes = await source.changes(limiter.name ?? '')
       watch.useChanges(changes)
-      for (const change of changes.slice(0, MAX_CHANGES).toReversed()) add(changeEvent(name, change))
+      for (const change of changes.slice(0, MAX_CHANGES).toReversed()) add(changeEvent(watch, change))
     } catch {
       isDue = true // the store fails: the next check reads them
     }
@@ -69,9 +70,10 @@ export function settingsEvents(watch: LimiterWatch, add: AddEvent): SettingsEven
   }
 }
 
-function changeEvent(limiter: string, change: SettingsChange): LoggableEvent {
+function changeEvent({ name: limiter, inspection }: LimiterWatch, change: SettingsChange): LoggableEvent {
   const { id, atMs, undoes } = change
   const limits = limitsText(change)
+  const effect = effectOf(change, inspection.codeLimits())
   return {
     id: `settings:${id}`,
     atMs,
@@ -79,7 +81,12 @@ function changeEvent(limiter: string, change: SettingsChange): LoggableEvent {
     limiter,
     text: changeText(change),
     ...authorOf(change),
-    details: { change: id, ...(undoes !== undefined && { undoes }), ...(limits !== undefined && { limits }) },
+    details: {
+      change: id,
+      ...(undoes !== undefined && { undoes }),
+      ...(limits !== undefined && { limits }),
+      ...(effect !== undefined && { effect }),
+    },
   }
 }
 

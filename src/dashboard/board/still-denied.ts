@@ -3,12 +3,8 @@ import { weakMemo } from '../../util/memo.js'
 import { FORGOTTEN_MS } from '../figures/denied-pool.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { DenialFigures, DeniedRow, LimiterReport } from '../figures/report.js'
+import { isEnded } from './ended-by.js'
 import { leftDenied } from './left-denied.js'
-
-/** Processes follow a block within this time. */
-const FOLLOWED_MS = 3000
-/** Who is not denied for so many times its usual interval, while blocked requests come, has been blocked. */
-const TIMES_INTERVAL = 2
 
 /** What is denied by limits, and by which clients of those that are listed. */
 export interface StillDenied
@@ -28,20 +24,27 @@ const placesOf = weakMemo(({ networks, routes }: DenialFigures) => ({
 }))
 
 /**
- * Returns what is denied since a run began. If an operator has blocked some of the clients since, it is what the others
- * have: a flood that is blocked is not theirs.
+ * Returns what is denied since a run began. If an operator has blocked some of the clients since, or has allowed them
+ * more at `remedyMs`, it is what the others have: a flood that is blocked is not theirs.
  */
-export function stillDenied(report: LimiterReport, sinceMs: number, nowMs: number): StillDenied {
+export function stillDenied(
+  report: LimiterReport,
+  sinceMs: number,
+  nowMs: number,
+  remedyMs?: number,
+): StillDenied {
   const { denials, denied, blocked } = report
   const clients = denied.filter(({ lastMs }) => lastMs >= sinceMs)
   const blockedMs = blocked && nowMs - blocked.lastMs < FORGOTTEN_MS ? blocked.risenMs : undefined
-  const others = clients.filter((client) => !isBlocked(client, blockedMs, nowMs))
+  const changesMs = [blockedMs, remedyMs].filter((ms) => ms !== undefined)
+  const isOver = (client: DeniedRow) => changesMs.some((changeMs) => isOverFor(client, changeMs, nowMs))
+  const others = clients.filter((client) => !isOver(client))
   if (others.length < clients.length) {
-    const blockedClients = clients.filter((client) => isBlocked(client, blockedMs, nowMs))
+    const over = clients.filter(isOver)
     const perSecond = (rows: readonly DeniedRow[]) => rows.reduce((sum, row) => sum + row.perSecond, 0)
-    const left = leftDenied(denials, blockedClients, others)
+    const left = leftDenied(denials, over, others)
     const isListed = left.deniedClients === others.length
-    const unlisted = isListed ? 0 : deniedRates(report).denied - perSecond(blockedClients)
+    const unlisted = isListed ? 0 : deniedRates(report).denied - perSecond(over)
     return { clients: others, ...left, deniedPerSecond: Math.max(perSecond(others), unlisted) }
   }
   return {
@@ -55,19 +58,24 @@ export function stillDenied(report: LimiterReport, sinceMs: number, nowMs: numbe
   }
 }
 
-/** Returns whether a client has not been denied since blocked requests became as frequent as they are. */
-function isBlocked(
-  { denied, firstMs, lastMs }: DeniedRow,
-  blockedMs: number | undefined,
-  nowMs: number,
-): boolean {
-  if (blockedMs === undefined || lastMs >= blockedMs + FOLLOWED_MS) return false
-  const intervalMs = (lastMs - firstMs) / Math.max(1, denied - 1)
-  return nowMs - lastMs >= Math.max(FOLLOWED_MS, TIMES_INTERVAL * intervalMs)
+/** Returns whether a client has not been denied since a change, such as since blocked requests became as frequent as they are. */
+function isOverFor({ denied, firstMs, lastMs }: DeniedRow, changeMs: number, nowMs: number): boolean {
+  return isEnded(lastMs, (lastMs - firstMs) / Math.max(1, denied - 1), changeMs, nowMs)
 }
 
-/** Returns denials by limits, and blocked requests, a second. The same slots count both, so their counts split the rate. */
-export function deniedRates({ run, blocked, traffic }: LimiterReport) {
+/**
+ * Returns denials by limits, and blocked requests, a second, over the last minute. The same slots count both, so their
+ * counts split the rate. While only blocked requests are denied, all of it is theirs: the row and its sentence say one
+ * number, also in the minute after a block.
+ */
+export function ratesOf(report: LimiterReport, isDenied: boolean) {
+  const { allowed, denied: all } = report.traffic.perSecond
+  const { denied, blocked } = deniedRates(report)
+  return isDenied || blocked === 0 ? { allowed, denied, blocked } : { allowed, denied: 0, blocked: all }
+}
+
+/** Returns how often limits deny, and how often requests are blocked, a second, however the denials go on. */
+function deniedRates({ run, blocked, traffic }: LimiterReport) {
   const { denied } = traffic.perSecond
   if (blocked === undefined || blocked.perMinute === 0) return { denied, blocked: 0 }
   const perMinute = blocked.perMinute + (run?.perMinute ?? 0)

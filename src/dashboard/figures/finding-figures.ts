@@ -35,6 +35,8 @@ export interface FindingFigures {
   readonly outage?: ShownOutage
   /** The last change of its limits or mode by an operator, if that may be why clients are denied. */
   readonly change?: LimitsChange
+  /** The change that allows more, by an operator, since which no client has been denied. */
+  readonly remedy?: LimitsChange
 }
 
 /** A change of limits, in words: `set api to 60 per 1m`. */
@@ -42,4 +44,6 @@ export interface LimitsChange {
   readonly atMs: number
   readonly text: string
   readonly by?: string
+  /** When a later change allowed more to all clients. */
+  readonly undoneMs?: number
 }

@@ -22,7 +22,7 @@ import { Latency } from './latency.js'
 import { type LimitDemands, LimitTable } from './limit-figures.js'
 import { NearClients } from './near-clients.js'
 import { originOf } from './origin.js'
-import { OutageWatch } from './outage.js'
+import { type EndedOutage, OutageWatch } from './outage.js'
 import { type DeniedRow, type LimiterReport, MAX_NEAR, type NearClient, type StoreReport } from './report.js'
 import { Run } from './run.js'
 import { CHART_SLOTS, Traffic } from './traffic.js'
@@ -178,6 +178,11 @@ export class LimiterWatch implements Watched {
   /** The state of the circuit breakers. */
   get storeState(): BreakerState {
     return this.#outage.state
+  }
+
+  /** The last outage of its store that ended. */
+  get endedOutage(): EndedOutage | undefined {
+    return this.#outage.ended
   }
 
   /**

@@ -36,6 +36,12 @@ export interface OutageReport {
   readonly lateMs?: number
 }
 
+/** An outage that is over: when it began, and how many decisions this process made without the store. */
+export interface EndedOutage {
+  readonly sinceMs: number
+  readonly decisions: number
+}
+
 /**
  * Follows the outages of a limiter's store. One begins with the first decision that the store did not make,
  * if a circuit breaker then opens before the store decides again. It ends when those of all its servers are
@@ -44,16 +50,29 @@ export interface OutageReport {
 export class OutageWatch {
   readonly #states = new ServerStates()
   #outage: ReturnType<typeof begunAt> | undefined
+  #ended: EndedOutage | undefined
   #late = { atMs: Number.NEGATIVE_INFINITY, durationMs: 0 }
 
   get state(): BreakerState {
     return this.#states.worst
   }
 
+  /** The last outage that ended with a circuit breaker that closed. */
+  get ended(): EndedOutage | undefined {
+    return this.#ended
+  }
+
   setState(nowMs: number, state: BreakerState, server: string | undefined): void {
     this.#states.set(server, state)
-    if (this.state === 'closed') this.#outage = undefined
-    else this.#outage ??= begunAt(nowMs)
+    if (this.state !== 'closed') {
+      this.#outage ??= begunAt(nowMs)
+      return
+    }
+    if (this.#outage !== undefined) {
+      const { sinceMs, allowed, denied, local } = this.#outage
+      this.#ended = { sinceMs, decisions: allowed + denied + local }
+    }
+    this.#outage = undefined
   }
 
   count(nowMs: number, source: DecisionSource): void {

@@ -45,9 +45,9 @@ export interface OverviewRow {
   readonly mode: Mode
   readonly finding: Finding
   readonly allowedPerSecond: number
-  /** By limits. */
+  /** By limits; of blocked clients, while only those are denied. */
   readonly deniedPerSecond: number
-  /** Requests of blocked clients, which are denied without asking a limit, and not in the share. */
+  /** Requests of blocked clients besides, which are denied without asking a limit, and not in the share. */
   readonly blockedPerSecond: number
   readonly deniedShare: number
   readonly store: string
@@ -85,8 +85,9 @@ export interface ShownOutage {
   readonly effects: readonly { readonly limiter: string; readonly text: string }[]
   /** How many decisions were made without the store, by all processes that say so. */
   readonly decisions: number
-  /** How many processes say so. */
+  /** How many processes say so, and which, if it is one. */
   readonly processes: number
+  readonly process?: string
   /** Set if replies come, but too late: how long the last one took, and how long limiters wait, in ms. */
   readonly late?: { readonly afterMs: number; readonly limitMs: number }
   /** How many processes report; absent if this one cannot read what others report. */

@@ -4,6 +4,7 @@ import type { Finding } from '../figures/shown.js'
 import { accountsAttacked } from './accounts-attacked.js'
 import { fewDenied, manyDenied } from './clients-denied.js'
 import { besidesText } from './denial-text.js'
+import { mayExplain, remedyText } from './limits-change.js'
 import { networksDenied } from './networks-denied.js'
 import { storeOutage } from './store-outage.js'
 import { counted, NO_TARGETS, percentText, rateText, timeMark } from './words.js'
@@ -15,8 +16,6 @@ export type FindingRule = (figures: FindingFigures) => Finding | undefined
 const RULES: readonly FindingRule[] = [storeOutage, accountsAttacked, networksDenied, fewDenied, manyDenied]
 /** Denials that begin within this time after a change of limits are its effect. */
 const EFFECT_MS = 120_000
-/** Clocks of processes may differ by this much. */
-const CLOCKS_MS = 5000
 
 /** Denials are counted for this long. */
 const COUNTED_MS = 900_000
@@ -48,8 +47,7 @@ function firstFinding(figures: FindingFigures): Finding {
 /** If denials began with a change of limits, a customer with many addresses does not attack. */
 function isExplained({ kind, sinceMs = 0 }: Finding, { change }: FindingFigures): boolean {
   if (change === undefined || (kind !== 'account-attacked' && kind !== 'network-denied')) return false
-  const afterMs = sinceMs - change.atMs
-  return afterMs > -CLOCKS_MS && afterMs < EFFECT_MS
+  return mayExplain(change, sinceMs) && sinceMs - change.atMs < EFFECT_MS
 }
 
 function isUsual(figures: FindingFigures): boolean {
@@ -70,6 +68,8 @@ function calmSentence(figures: FindingFigures): string {
   if (runSinceMs === undefined) {
     if (blockedPerSecond > 0)
       return `Only blocked requests are denied: ${rateText(blockedPerSecond, 'denial')}`
+    if (figures.remedy !== undefined)
+      return `No client has been ${mode === 'report' ? 'over its limit' : 'denied'} ${remedyText(figures.remedy)}`
     if (perSecond === 0) return 'No requests in the last minute'
     return `No client is ${mode === 'report' ? 'over its limit' : 'denied'}: ${rateText(perSecond, 'request')}`
   }

@@ -26,7 +26,8 @@ export function outageFinding(outage: ShownOutage, effect: string): Finding {
 /** Returns what the store does: its network and its server work if replies come late. */
 function verbText(outage: ShownOutage): string {
   const { late } = outage
-  if (late === undefined) return `has not replied${toText(outage)}`
+  const isNamed = isOfSome(outage) && outage.process !== undefined
+  if (late === undefined) return `has not replied${toText(outage)}${isNamed ? ',' : ''}`
   const [after, most] = [late.afterMs, late.limitMs].map(waitText)
   return `has replied too late${toText(outage)} (after ${after}; the timeout is ${most})`
 }
@@ -36,10 +37,15 @@ function waitText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
 }
 
-/** Returns how many processes the store does not reply to, if it replies to others. */
-function toText({ processes, reporting = processes }: ShownOutage): string {
-  return processes < reporting ? ` to ${processes} of ${counted(reporting, 'process', 'processes')}` : ''
+/** Returns which process the store does not reply to, or how many, if it replies to others. */
+function toText(outage: ShownOutage): string {
+  const { process, processes, reporting = processes } = outage
+  if (!isOfSome(outage)) return ''
+  const name = process === undefined ? '' : `${process}, `
+  return ` to ${name}${processes} of ${counted(reporting, 'process', 'processes')}`
 }
+
+const isOfSome = ({ processes, reporting = processes }: ShownOutage) => processes < reporting
 
 /** Returns how many decisions were made without the store, as far as this process knows. */
 function decisionsText({ decisions, reporting }: ShownOutage): string {

@@ -29,6 +29,15 @@ export function percentText(share: number): string {
   return `${Math.round(100 * share)}%`
 }
 
+/** Returns how long something lasted, in seconds, minutes or hours. */
+export function lengthText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 60) return `${minutes} min`
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
 /** Returns a time of day that the page writes by the reader's clock. */
 export function timeMark(atMs: number): string {
   return `{${Math.round(atMs)}}`

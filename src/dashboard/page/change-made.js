@@ -1,5 +1,5 @@
 import { el, setChildren, setText } from './dom.js'
-import { spelled, withTimes } from './format.js'
+import { moment, spelled, withTimes } from './format.js'
 import { changeWords, undoButton } from './undo.js'
 
 /** Denials that begin within this time after a change may be its effect. */
@@ -23,7 +23,14 @@ export function changeMade(events, limiter, sinceMs) {
 /** Returns whether figures may not yet show the effect of a change. */
 export const isSettling = (change, atMs) => change !== undefined && atMs - change.atMs < SETTLING_MS
 
-/** Creates the line below a headline that says what an operator has done about it, with undo. */
+/** Returns whether a sentence names a change as the cause, so that undoing it is what ends the denials. */
+export const isCause = (made, sentence) =>
+  made?.details?.limits !== undefined && !isRemedy(made) && sentence.includes(made.details.limits)
+
+/** Returns whether a change allows more: to undo it would bring the denials back. */
+const isRemedy = ({ kind, details }) => kind === 'release' || details?.effect === 'looser'
+
+/** Creates the line below a headline that says what an operator has done about it, with undo unless it is the remedy. */
 export function changeLine(context) {
   const text = el('span', {})
   const undo = el('span', {})
@@ -31,12 +38,13 @@ export function changeLine(context) {
 
   return {
     element,
-    /** `sentence` is that of the headline, which may say it already. */
+    /** Shows a change, unless the sentence of the headline says it already. */
     show(made, canChange, sentence) {
-      element.hidden = made === undefined
-      if (made === undefined) return
-      setText(text, sentence.includes(made.text) ? '' : `${made.by} ${withTimes(made.text)}`)
-      setChildren(undo, `${made.id}/${canChange}`, () => [canChange && undoOf(made, context)].filter(Boolean))
+      element.hidden = made === undefined || isCause(made, sentence)
+      if (element.hidden) return
+      setText(text, `${made.by} ${withTimes(made.text)} at ${moment(made.atMs)}`)
+      const canUndo = canChange && !isRemedy(made)
+      setChildren(undo, `${made.id}/${canUndo}`, () => [canUndo && undoOf(made, context)].filter(Boolean))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { counted } from './format.js'
+import { count, counted } from './format.js'
 import { DAY_MS, HOUR_MS } from './ways.js'
 
 /** The most networks, accounts and clients that one button acts on: those that were denied most. */
@@ -7,8 +7,8 @@ const MAX_ACCOUNTS = 3
 const MAX_CLIENTS = 50
 
 /**
- * Returns what fits a finding about a limiter: overrides, each with the text of its button, and whether a link to
- * its limits does.
+ * Returns what fits a finding about a limiter: overrides, each with the text of its button, once a new limit is known
+ * also with that, and whether a link to its limits does.
  */
 export function actionsOf({ finding, mode, hasSettings }) {
   const { kind, networks, identities } = finding
@@ -63,5 +63,6 @@ function raiseOf(identities) {
     targets: identities.map((identity) => ({ storedIdentity: identity })),
     durationMs: DAY_MS,
     text: `Raise ${whose} for 1 day`,
+    textTo: (limit) => `Raise ${whose} to ${count(limit)} for 1 day`,
   }
 }

@@ -1,5 +1,5 @@
 import { actionBar } from './action-bar.js'
-import { changeLine, changeMade, isSettling } from './change-made.js'
+import { changeLine, changeMade, isCause, isSettling, undoOf } from './change-made.js'
 import { el, setAttribute, setChildren, setText } from './dom.js'
 import { count, sinceText, withTimes } from './format.js'
 import { levelIcon } from './icons.js'
@@ -60,7 +60,7 @@ function headlineItem(key, context) {
   const sentence = el('span', {})
   const since = el('span', { class: 'since' })
   const effects = el('ul', { class: 'effects' })
-  const bar = actionBar(context)
+  const bar = actionBar({ ...context, namesNumbers: true })
   const made = changeLine(context)
   const words = el('p', {}, link, sentence, ' ', since)
   const element = el('li', {}, level.drawing, words, effects, made.element, bar.element)
@@ -71,22 +71,33 @@ function headlineItem(key, context) {
     setAttribute(element, 'data-headline', kind)
     element.className = `headline is-${finding.level}`
     level.show(finding.level)
-    const address = limiter === undefined ? { view: 'processes' } : { view: 'limiter', name: limiter }
-    link.hidden = limiter === undefined && kind !== 'process-gone'
-    setAttribute(link, 'href', addressOf(address))
-    setText(link, limiter === undefined ? 'Processes' : limiter)
+    const outage = kind === 'store-outage' && outages.find((each) => each.sinceMs === sinceMs)
+    const about = limiter ?? onlyLimiterOf(outage)
+    setAttribute(
+      link,
+      'href',
+      addressOf(about === undefined ? { view: 'processes' } : { view: 'limiter', name: about }),
+    )
+    setText(link, about ?? 'Processes')
     setText(sentence, withTimes(finding.sentence))
     setText(since, sinceText(sinceMs, atMs))
-    const outage = kind === 'store-outage' && outages.find((each) => each.sinceMs === sinceMs)
     const lines = outage ? effectsOf(outage) : []
     const change = limiter === undefined ? undefined : changeMade(events, limiter, sinceMs)
     made.show(change, session.canChange, finding.sentence)
-    bar.show(isSettling(change, atMs) ? undefined : row, session)
+    const cause = isCause(change, finding.sentence) ? change : undefined
+    bar.show(
+      isSettling(change, atMs) ? undefined : row,
+      session,
+      cause && { id: cause.id, button: () => undoOf(cause, context) },
+    )
     setChildren(effects, lines.join('\n'), () => lines.map((text) => el('li', {}, text)))
   }
 
   return { element, show }
 }
+
+/** Returns the only limiter that an outage affects; `undefined` if there are several. */
+const onlyLimiterOf = ({ effects = [] }) => (effects.length === 1 ? effects[0].limiter : undefined)
 
 /** Returns what requests get now, with the limiters that it is about; nothing if the headline says it of all. */
 function effectsOf({ effects, decisions, processes }) {

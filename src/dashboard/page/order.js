@@ -43,9 +43,10 @@ export function filtered(rows, { state, search }) {
   })
 }
 
-/** Returns how many rows have each level. */
-export function levelCounts(rows) {
+/** Returns how much has each level: rows, and headlines about processes, which have no row. */
+export function levelCounts(rows, headlines = []) {
   const counts = { critical: 0, warning: 0, calm: 0 }
-  for (const { finding } of rows) counts[finding.level]++
+  const ofProcesses = headlines.filter(({ finding }) => finding.kind === 'process-gone')
+  for (const { finding } of [...rows, ...ofProcesses]) counts[finding.level]++
   return counts
 }

@@ -40,7 +40,7 @@ export function overviewRow(name, context) {
     const { finding } = row
     element.classList.toggle('is-critical', finding.level === 'critical')
     element.classList.toggle('is-warning', finding.level === 'warning')
-    element.classList.toggle('has-denials', row.deniedPerSecond > 0)
+    element.classList.toggle('has-denials', finding.level !== 'calm' && row.deniedPerSecond > 0)
     level.show(finding.level)
     setText(levelName, `${finding.level}: `)
     mode.hidden = row.mode !== 'report'

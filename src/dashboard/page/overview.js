@@ -1,6 +1,6 @@
-import { CHANGES } from './change-made.js'
+import { calmText } from './calm-text.js'
 import { el, setAttribute, setChildren, setText } from './dom.js'
-import { moment, rate, withTimes } from './format.js'
+import { rate } from './format.js'
 import { headlineList, headlinesOf, MAX_HEADLINES } from './headlines.js'
 import { holdOf } from './hold.js'
 import { levelIcon } from './icons.js'
@@ -46,7 +46,7 @@ export function overview({ go, histories, actions, onDone }) {
 
   function show(model, route) {
     const rows = Array.from(model.rows.values())
-    const counts = levelCounts(rows)
+    const counts = levelCounts(rows, model.headlines)
     for (const chip of chips) chip.show(counts, route)
     setText(allowed.firstChild, rate(rows.reduce((sum, row) => sum + row.allowedPerSecond, 0)))
     setText(denied.firstChild, rate(rows.reduce((sum, row) => sum + row.deniedPerSecond, 0)))
@@ -58,8 +58,7 @@ export function overview({ go, histories, actions, onDone }) {
     const wrong = headlinesOf(model)
     headlines.show(wrong.slice(0, MAX_HEADLINES), model, held)
     calm.hidden = wrong.length > 0 || !model.isKnown
-    const all = rows.length === 1 ? 'The limiter is calm.' : `All ${rows.length} limiters are calm.`
-    setText(calm, all + lastText(model))
+    setText(calm, calmText(model))
     setText(order, held ? 'Order kept while you read' : 'Worst first')
     const series = route.range === '24h' ? histories() : model.series
     const shown = worstFirst(filtered(rows, route))
@@ -78,18 +77,6 @@ export function overview({ go, histories, actions, onDone }) {
   return { element, show, search: search.input }
 }
 
-/** How long what has happened is worth a word. */
-const RECENT_MS = 900_000
-
-/** Returns what happened last, if it was not long ago. */
-function lastText({ events, atMs }) {
-  const last = events.findLast(({ kind }) => kind !== 'process-seen')
-  if (last === undefined || atMs - last.atMs > RECENT_MS) return ''
-  const { kind, text, by, limiter } = last
-  const what = by !== undefined && CHANGES.includes(kind) ? `${by} ${text} in ${limiter}` : text
-  return ` Last, at ${moment(last.atMs)}: ${withTimes(what)}.`
-}
-
 function total(unit) {
   return el('span', {}, el('b', {}), ` ${unit}`)
 }
@@ -101,7 +88,7 @@ function headings(title) {
 function nothingTexts({ isKnown }, route) {
   if (!isKnown) return ['Waiting for the first figures…']
   return [
-    'No limiter matches. ',
+    route.state !== '' && route.search === '' ? `No limiter is ${route.state}. ` : 'No limiter matches. ',
     el('a', { href: addressOf({ ...route, state: '', search: '' }) }, 'Show all'),
   ]
 }

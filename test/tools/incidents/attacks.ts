@@ -81,7 +81,7 @@ export const planTooSmall: Incident = {
   name: 'a customer denied by a plan that is too small',
   begin: async ({ traffic }) => traffic.start(8, searching),
   limiter: 'search',
-  says: [/at its limit of 50 per 10s/, /POST \/search/],
+  says: [/at its limit of 50 per 10s/, /POST \/search/, /Raise its limit to \d+ for 1 day/],
   clicks: [/^Raise/, /^Raise/],
   isSolved: async ({ traffic }) => (await traffic.probe(searching())) === 200,
 }

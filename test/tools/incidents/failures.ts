@@ -46,7 +46,7 @@ export const storeSlow: Incident = {
     return undefined
   },
   says: [
-    /redis \(127\.0\.0\.1:\d+\) has replied too late( to \d of 4 processes)? \(after 4\d\d ms; the timeout is \d+ ms\) since/,
+    /redis \(127\.0\.0\.1:\d+\) has replied too late( to (\S+ \(pid \d+\), )?\d of 4 processes)? \(after 4\d\d ms; the timeout is \d+ ms\) since/,
     /process/,
   ],
   clicks: [],

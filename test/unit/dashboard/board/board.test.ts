@@ -120,6 +120,7 @@ test('a store that is unavailable is probed while a page is open, so that the en
       effects: [{ limiter: 'api', text: 'each process counts on its own, and allows 50% of each limit' }],
       decisions: 20,
       processes: 1,
+      process: expect.stringContaining(`(pid ${process.pid})`),
       reporting: 1,
     },
   ])

@@ -39,7 +39,17 @@ test.each<[readonly ChangedPart[] | undefined, string]>([
   [[override({ network: '203.0.113.0/24', block: true, until: UNTIL }, true)], 'unblocked 203.0.113.0/24'],
   [[override({ identity: ['a', 'b'], exempt: true })], 'exempted a | b'],
   [[override({ identity: 'a', exempt: true }, true)], 'ended the exemption of a'],
-  [[override({ identityPrefix: 'trial-', limits: { api: { limit: 2 } } })], 'set other limits for trial-…'],
+  [[override({ identityPrefix: 'trial-', limits: { api: { limit: 2 } } })], 'set api to 2 for trial-…'],
+  [
+    [
+      override({
+        identity: 'acme',
+        limits: { 'a*': { limit: 200 }, b: { limit: 9, window: '1m' } },
+        until: UNTIL,
+      }),
+    ],
+    `set a* to 200 and b to 9 per 1m for acme until ${MARK}`,
+  ],
   [[override({ storedIdentity: '$&', limits: { api: { limit: 2 } } }, true)], 'removed the override of $&'],
 ])('%j', (parts, text) => {
   expect(textOf(parts)).toBe(text)

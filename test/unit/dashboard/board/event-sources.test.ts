@@ -2,6 +2,7 @@ import { candidateLimits, createLimiter, fixedWindow, type Store, sharedSettings
 import { type EventSources, watchEvents } from '../../../../src/dashboard/board/event-sources.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { Group } from '../../../../src/dashboard/shared/group.js'
+import { thisProcess } from '../../../../src/dashboard/shared/this-process.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
 import { StoreError } from '../../../../src/stores/store-error.js'
 import { until } from '../../../support/servers/wait.js'
@@ -24,6 +25,8 @@ function startProcess(
   store: Store = sharedStore(shared.documents),
   settings?: ReturnType<typeof sharedSettings>,
 ) {
+  let nowMs = START_MS
+  const now = () => nowMs
   const watches = ['api', 'login'].map((name) => {
     const policy = fixedWindow({ limit: 1, window: '1h' })
     const limiter = createLimiter<string>({
@@ -33,11 +36,11 @@ function startProcess(
       store,
       ...(settings && { settings }),
     })
-    return new LimiterWatch({ name, limiter, inspection: inspectionOf(limiter) as Inspection })
+    return new LimiterWatch({ name, limiter, inspection: inspectionOf(limiter) as Inspection }, now)
   })
   const { documents } = shared
   const group = new Group({ store: 'redis', prefix: 'hg', documents, isShared: true, watches, dashboard: 0 })
-  const sources: EventSources = watchEvents(group, () => START_MS)
+  const sources: EventSources = watchEvents(group, now)
   ends.push(() => {
     sources.stop()
     for (const watch of watches) {
@@ -46,9 +49,14 @@ function startProcess(
     }
   })
   const [api, login] = watches as [LimiterWatch, LimiterWatch]
-  return { api, login, group, sources, events: () => group.log.events() }
+  const advance = (ms: number) => {
+    nowMs += ms
+  }
+  return { api, login, group, sources, advance, events: () => group.log.events() }
 }
 
+const { host, pid } = thisProcess()
+const self = `${host} (pid ${pid})`
 const down = new StoreError('redis', 'connection lost')
 
 test('one outage is one event, although each limiter has a circuit breaker', () => {
@@ -64,7 +72,33 @@ test('one outage is one event, although each limiter has a circuit breaker', () 
       text: 'redis (10.0.0.7:6379) stopped replying in time',
       details: { state: 'open', server: '10.0.0.7:6379' },
     },
-    { kind: 'breaker', text: 'redis (10.0.0.7:6379) replies in time again', details: { state: 'closed' } },
+    {
+      kind: 'breaker',
+      text: `redis (10.0.0.7:6379) replies in time again to ${self}, after 0 s`,
+      details: { state: 'closed' },
+    },
+  ])
+})
+
+test('the end of an outage names its process, how long it lasted, and what was decided meanwhile', async () => {
+  const { api, login, events, advance } = startProcess()
+  for (const { limiter } of [api, login]) limiter.events.emit('storeState', 'open', down)
+  const decide = (watch: LimiterWatch) =>
+    watch.limiter.events.emit('decision', { allowed: true, parts: [], source: 'local' } as never, {})
+  for (const watch of [api, api, login]) decide(watch)
+  advance(90_000)
+  for (const { limiter } of [api, login]) limiter.events.emit('storeState', 'closed', undefined)
+  advance(1000)
+  api.limiter.events.emit('storeState', 'open', down)
+  advance(8000)
+  api.limiter.events.emit('storeState', 'closed', undefined)
+  expect(
+    events()
+      .filter(({ details }) => details?.state === 'closed')
+      .map(({ text }) => text),
+  ).toEqual([
+    `redis replies in time again to ${self}, which made 3 decisions without it in 2 min`,
+    `redis replies in time again to ${self}, after 8 s`,
   ])
 })
 
@@ -78,7 +112,7 @@ test('an outage that two processes see is logged once, and its end also', async 
   await one.group.log.read()
   expect(one.events().map(({ text }) => text)).toEqual([
     'redis stopped replying in time',
-    'redis replies in time again',
+    `redis replies in time again to ${self}, after 0 s`,
   ])
 })
 
@@ -102,7 +136,7 @@ test('a change of settings is logged once, with who made it, why, and what, alth
       by: 'ada',
       reason: 'a launch',
       text: 'set api to 7',
-      details: { limits: 'set api to 7' },
+      details: { limits: 'set api to 7', effect: 'looser' },
     },
     { limiter: 'api', by: 'bob', reason: 'a mistake', text: 'set the mode to report' },
   ])

@@ -48,9 +48,13 @@ function scene() {
       await board.refresh()
       return board.rows()[0] as OverviewRow
     },
-    findingAfter: (change: LimitsChange) =>
+    findingAfter: (change?: LimitsChange, remedy?: LimitsChange) =>
       findingOf(
-        findingFiguresOf(watch.report(), { nowMs, outage: undefined, labelOf: () => undefined, change }),
+        findingFiguresOf(watch.report(), {
+          ...{ nowMs, outage: undefined, labelOf: () => undefined },
+          ...(change && { change }),
+          ...(remedy && { remedy }),
+        }),
       ),
     stop: () => board.stop(),
   }
@@ -174,6 +178,32 @@ test('once all that were denied are blocked, only blocked requests are denied', 
   const { send, row, stop } = scene()
   await send(NINE_MS + 60_000, 40, (i) => ['flood', `10.0.0.${i % 100}`])
   await send(NINE_MS + 64_000, 10, () => ['flood', '192.0.2.7'])
-  expect((await row()).finding.sentence).toMatch(/^Only blocked requests are denied: /)
+  const { finding, deniedPerSecond, blockedPerSecond, deniedShare } = await row()
+  expect(finding.sentence).toBe(
+    `Only blocked requests are denied: ${Math.round(deniedPerSecond)} denials a second`,
+  )
+  expect([blockedPerSecond, deniedShare]).toEqual([0, expect.closeTo(1, 2)])
   await stop()
+})
+
+test('a limiter is calm as soon as no denial has come since a change that allows more, and not before', async () => {
+  const { send, findingAfter, stop } = scene()
+  await send(NINE_MS + 60_000, 100, (i) => [`customer-${i % 40}`, `10.${i % 40}.0.7`])
+  const remedy = { atMs: NINE_MS + 59_000, text: 'reset login to the limit in the code', by: 'mira' }
+  const sayings = () => [undefined, remedy].map((each) => findingAfter(undefined, each).sentence)
+  const seen = [sayings()]
+  await send(NINE_MS + 63_000, 1000, (i) => [`new-${i}`, '10.1.1.1']) // nobody is denied
+  seen.push(sayings())
+  await send(NINE_MS + 64_000, 1000, () => ['customer-1', '10.1.0.7']) // denied nevertheless
+  seen.push(sayings())
+  await stop()
+  const denied = expect.stringMatching(/^40 clients in 40 networks have been denied since /)
+  expect(seen).toEqual([
+    [denied, denied],
+    [
+      denied,
+      `No client has been denied since {${NINE_MS + 59_000}}, when mira reset login to the limit in the code`,
+    ],
+    [denied, denied],
+  ])
 })

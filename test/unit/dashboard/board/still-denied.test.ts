@@ -1,4 +1,4 @@
-import { deniedRates, stillDenied } from '../../../../src/dashboard/board/still-denied.js'
+import { ratesOf, stillDenied } from '../../../../src/dashboard/board/still-denied.js'
 import { mergeBriefly } from '../../../../src/dashboard/figures/merge.js'
 import { DistinctCounter } from '../../../../src/util/distinct-sample.js'
 import { deniedRow, reportOf, trafficOf } from '../figures/reports.js'
@@ -38,7 +38,12 @@ test('a client that is denied again is not blocked, and blocked requests are no 
   const back = deniedRow('scraper', 601, { firstMs: 0, lastMs: BLOCKED_MS + 4 * SECOND_MS })
   const { clients, denied } = stillDenied({ ...report, denied: [back] }, 0, BLOCKED_MS + 200 * SECOND_MS)
   expect([clients, denied]).toEqual([[back], 0])
-  expect(deniedRates(report)).toEqual({ denied: expect.closeTo(0.5), blocked: expect.closeTo(9.5) })
+  expect(ratesOf(report, true)).toEqual({
+    allowed: 1,
+    denied: expect.closeTo(0.5),
+    blocked: expect.closeTo(9.5),
+  })
+  expect(ratesOf(report, false)).toEqual({ allowed: 1, denied: 0, blocked: 10 })
 })
 
 /** Returns what a process reports if it has denied clients twice each, the first of which were blocked, and lists some. */
@@ -112,4 +117,23 @@ test('processes that list the same clients do not count them twice', () => {
   const report = mergeBriefly([floodOf(300, 200, 400), floodOf(300, 200, 400)], 50)
   const { deniedClients, denied, addresses } = stillDenied(report, 0, BLOCKED_MS + 60 * SECOND_MS)
   expect([deniedClients, denied, addresses]).toEqual([100, 400, 100])
+})
+
+test('a client that is not denied since its limit was raised is left out, beside others that go on', () => {
+  const raisedMs = 30 * SECOND_MS
+  const nowMs = raisedMs + 20 * SECOND_MS
+  const report = reportOf({
+    run: { sinceMs: 0, lastMs: nowMs, risenMs: 0, perMinute: 60 },
+    denied: [
+      deniedRow('raised', 30, { firstMs: 0, lastMs: raisedMs + SECOND_MS }),
+      deniedRow('rare', 3, { firstMs: 0, lastMs: raisedMs }),
+      deniedRow('again', 9, { firstMs: 0, lastMs: raisedMs + 4 * SECOND_MS }),
+      deniedRow('other', 50, { firstMs: 0, lastMs: nowMs }),
+    ],
+  })
+  const namesAt = (atMs: number, remedyMs?: number) =>
+    stillDenied(report, 0, atMs, remedyMs).clients.map(({ identity }) => identity)
+  expect(namesAt(nowMs)).toEqual(['raised', 'rare', 'again', 'other'])
+  expect(namesAt(nowMs, raisedMs)).toEqual(['rare', 'again', 'other'])
+  expect(namesAt(raisedMs + 2 * SECOND_MS, raisedMs)).toEqual(['raised', 'rare', 'again', 'other'])
 })

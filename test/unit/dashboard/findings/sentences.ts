@@ -125,6 +125,37 @@ export const SENTENCES: readonly Row[] = [
     `redis (10.0.0.7:6379) has not replied to 1 of 4 processes since ${SINCE}: each process counts on its own, and allows 25% of each limit, 1,204 decisions without it`,
   ],
   [
+    'a store that does not reply to one process, which is known',
+    figures([], { outage: { ...outage, processes: 1, process: 'web (pid 7)', effects: [], decisions: 0 } }),
+    'critical store-outage',
+    `redis (10.0.0.7:6379) has not replied to web (pid 7), 1 of 4 processes, since ${SINCE}`,
+  ],
+  [
+    'a store that replies too late to one process, which is known',
+    figures([], {
+      outage: {
+        ...outage,
+        ...{
+          processes: 1,
+          process: 'web (pid 7)',
+          late: { afterMs: 402, limitMs: 100 },
+          effects: [],
+          decisions: 0,
+        },
+      },
+    }),
+    'critical store-outage',
+    `redis (10.0.0.7:6379) has replied too late to web (pid 7), 1 of 4 processes (after 402 ms; the timeout is 100 ms) since ${SINCE}`,
+  ],
+  [
+    'a store that does not reply to the only process',
+    figures([], {
+      outage: { ...outage, processes: 1, reporting: 1, process: 'web (pid 7)', effects: [], decisions: 0 },
+    }),
+    'critical store-outage',
+    `redis (10.0.0.7:6379) has not replied since ${SINCE}`,
+  ],
+  [
     'two servers of a store, before any decision',
     figures([], {
       outage: { ...outage, servers: ['10.0.0.7:6379', '10.0.0.8:6379'], effects: [], decisions: 0 },
@@ -402,6 +433,40 @@ export const SENTENCES: readonly Row[] = [
     figures(many(40, 90), { change: { atMs: CHANGED_MS, text: 'set api to 6 per 1m', by: 'ada' } }),
     'critical many-denied',
     `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67% of requests, all on GET /; ada set api to 6 per 1m at {${CHANGED_MS}}`,
+  ],
+  [
+    'a lowered limit whose change was undone a moment ago',
+    figures(many(40, 90), {
+      change: { atMs: CHANGED_MS, text: 'set api to 6 per 1m', by: 'ada', undoneMs: NOW_MS },
+    }),
+    'critical many-denied',
+    `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67% of requests, all on GET /; ada set api to 6 per 1m at {${CHANGED_MS}}, until {${NOW_MS}}`,
+  ],
+  [
+    'denials that began after the change was undone',
+    figures(many(40, 90), {
+      change: { atMs: CHANGED_MS, text: 'set api to 6 per 1m', by: 'ada', undoneMs: CHANGED_MS + 1000 },
+    }),
+    'critical many-denied',
+    `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67% of requests, all on GET /`,
+  ],
+  [
+    'a change that came after denials began',
+    figures(many(40, 90), { change: { atMs: SINCE_MS + MINUTE_MS, text: 'set api to 6 per 1m', by: 'ada' } }),
+    'critical many-denied',
+    `40 clients in 40 networks have been denied since ${SINCE}: 20 denials a second, 67% of requests, all on GET /`,
+  ],
+  [
+    'no denial since the limit of a client was raised',
+    figures([], { remedy: { atMs: SINCE_MS, text: 'set search to 200 for acme', by: 'ada' } }),
+    'calm',
+    `No client has been denied since ${SINCE}, when ada set search to 200 for acme`,
+  ],
+  [
+    'no excess request since a change by a program without a name, in report mode',
+    figures([], { mode: 'report', remedy: { atMs: SINCE_MS, text: 'set api to 9' } }),
+    'calm',
+    `No client has been over its limit since ${SINCE}, when an operator set api to 9`,
   ],
   [
     'an office and a customer with many servers, which a change denies at once',

@@ -1,7 +1,14 @@
 import { pageModule } from '../../../support/page-module.js'
 
 interface Actions {
-  overrides: { effect: string; who: string; targets: object[]; durationMs: number; text: string }[]
+  overrides: {
+    effect: string
+    who: string
+    targets: object[]
+    durationMs: number
+    text: string
+    textTo?(limit: number): string
+  }[]
   editsLimit: boolean
 }
 
@@ -61,6 +68,16 @@ test.each([
   ['a limiter without settings', row('network-denied', {}, { hasSettings: false }), []],
 ])('what fits %s', (_, given, expected) => {
   expect(textsOf(actionsOf(given))).toEqual(expected)
+})
+
+test('a raise names the new limit once that is known', () => {
+  const texts = [['acme'], ['a', 'b']].map((identities) =>
+    actionsOf(row('few-denied', { identities })).overrides.map(({ textTo }) => textTo?.(1200)),
+  )
+  expect(texts).toEqual([
+    ['Raise its limit to 1,200 for 1 day'],
+    ['Raise the limit of 2 clients to 1,200 for 1 day'],
+  ])
 })
 
 test('a block of an attacked account is of its identity as stores keep it', () => {

@@ -10,7 +10,7 @@ interface Row {
 const { worstFirst, filtered, levelCounts } = pageModule<{
   worstFirst(rows: readonly Row[]): Row[]
   filtered(rows: readonly Row[], route: { state: string; search: string }): Row[]
-  levelCounts(rows: Iterable<Row>): Record<string, number>
+  levelCounts(rows: Iterable<Row>, headlines?: readonly Pick<Row, 'finding'>[]): Record<string, number>
 }>('order.js')
 
 function row(name: string, level: string, kind: string, deniedPerSecond = 0): Row {
@@ -58,4 +58,16 @@ test.each<readonly [state: string, search: string, found: readonly string[]]>([
 
 test('levels are counted', () => {
   expect(levelCounts(ROWS)).toEqual({ critical: 2, warning: 2, calm: 2 })
+})
+
+test('levels count rows, and processes that vanished, but no store, whose limiters have rows', () => {
+  const headlines = [
+    { finding: { level: 'warning', kind: 'process-gone', sentence: '' } },
+    { finding: { level: 'critical', kind: 'store-outage', sentence: '' } },
+  ]
+  expect(levelCounts([row('a', 'critical', 'store-outage'), row('b', 'calm', 'calm')], headlines)).toEqual({
+    critical: 1,
+    warning: 1,
+    calm: 1,
+  })
 })

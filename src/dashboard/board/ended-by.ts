@@ -1,0 +1,10 @@
+/** Processes follow a block, and other changes, within this time. */
+const FOLLOWED_MS = 3000
+/** Who is not denied for so many times its usual interval after a change is no longer denied. */
+const TIMES_INTERVAL = 2
+
+/** Returns whether denials at an interval have ended with a change: none has come since, although it would have been due. */
+export function isEnded(lastMs: number, intervalMs: number, changeMs: number, nowMs: number): boolean {
+  if (lastMs >= changeMs + FOLLOWED_MS) return false
+  return nowMs - lastMs >= Math.max(FOLLOWED_MS, TIMES_INTERVAL * intervalMs)
+}
