@@ -1,6 +1,4 @@
 import { type DistinctSample, NO_NAMES } from '../../util/distinct-sample.js'
-import { fieldsOf } from '../../util/values.js'
-import { BUCKETS } from '../figures/latency.js'
 import type {
   ClientFigures,
   DenialFigures,
@@ -9,24 +7,11 @@ import type {
   NearClient,
   PastSlots,
 } from '../figures/report.js'
-import { CHART_SLOTS } from '../figures/traffic.js'
-import { countsIn } from './count-text.js'
-import {
-  type CandidateLine,
-  type DenialLine,
-  isCandidate,
-  isClient,
-  isDenials,
-  isNear,
-  isNow,
-  isText,
-  type NowLine,
-} from './report-check.js'
+import { decodeLine } from './decode-line.js'
+import type { CandidateLine, DenialLine, NowLine } from './report-check.js'
 import { LINES } from './report-lines.js'
-import { sampleIn } from './sample-text.js'
 
-/** The most distinct names in a sample, and the most clients of a limiter, that are read. */
-const MAX_SAMPLE = 1000
+/** The most clients of a limiter that are read. */
 const MAX_CLIENTS = 1000
 
 /** What a document says of limiters. */
@@ -48,29 +33,6 @@ interface Parts {
   readonly clients: DeniedRow[]
 }
 
-/** How each line is decoded. It throws, or returns `undefined`, for a line that is not valid. */
-const DECODERS: Readonly<Record<string, (value: unknown) => unknown>> = {
-  [LINES.now](value) {
-    const { store, ...figures } = fieldsOf(value)
-    const latency = countsIn(fieldsOf(store).latency, BUCKETS)
-    return valid(isNow, { ...figures, store: { ...fieldsOf(store), latency } })
-  },
-  [LINES.past](value) {
-    const counts = Array.isArray(value) ? value : []
-    const [allowed, denied] = [counts[0], counts[1]].map((text) => countsIn(text, CHART_SLOTS - 1))
-    return { allowed, denied }
-  },
-  [LINES.name]: (value) => valid(isText, value),
-  [LINES.near]: (value) => valid(isNear, value),
-  [LINES.denials]: (value) => valid(isDenials, value),
-  [LINES.samples]: samplesIn,
-  [LINES.client](value) {
-    const fields = fieldsOf(value)
-    return valid(isClient, { ...fields, addresses: sampleIn(fields.addresses, MAX_SAMPLE) })
-  },
-  [LINES.candidate]: (value) => valid(isCandidate, value),
-}
-
 /** Reads the documents of one process. It remembers the lines of the last one. */
 export class ReportReader {
   #known: ReadonlyMap<string, unknown> = new Map()
@@ -82,7 +44,7 @@ export class ReportReader {
     const decoded = new Map<string, unknown>()
     const limiters: (Parts | undefined)[] = []
     for (const line of lines) {
-      const known = this.#known.get(line) ?? decode(line)
+      const known = this.#known.get(line) ?? decodeLine(line)
       decoded.set(line, known)
       if (!isFirst(line)) add(limiters, line[0], known)
       else if (limiters.push(partsOf(known as NowLine | string | undefined)) > most) break
@@ -118,23 +80,6 @@ function figuresOf({ now, past }: Parts): readonly LimiterFigures[] {
 
 function isFirst(line: string): boolean {
   return line.startsWith(LINES.now) || line.startsWith(LINES.name)
-}
-
-function decode(line: string): unknown {
-  try {
-    return DECODERS[line[0] ?? '']?.(JSON.parse(line.slice(1)))
-  } catch {
-    return undefined
-  }
-}
-
-function valid<T>(isValid: (value: unknown) => value is T, value: unknown): T | undefined {
-  return isValid(value) ? value : undefined
-}
-
-function samplesIn(value: unknown): readonly DistinctSample[] | undefined {
-  const samples = Array.isArray(value) ? value.map((each) => sampleIn(each, MAX_SAMPLE)) : [undefined]
-  return samples.every((sample) => sample !== undefined) ? samples : undefined
 }
 
 function partsOf(first: NowLine | string | undefined): Parts | undefined {
