@@ -10,6 +10,9 @@ import { ratesOf, stillDenied } from './still-denied.js'
 /** The clients that a finding looks at. */
 const MAX_CLIENTS = 50
 
+/** If it is not known who this share of denials are of, those who are known may not be the cause. */
+const MOST_UNKNOWN = 0.2
+
 /** What a finding needs besides the report of its limiter. */
 export interface Circumstances extends LatestChanges {
   readonly nowMs: number
@@ -27,27 +30,38 @@ export function findingFiguresOf(
   const current = run && !isRemedied && goesOn(run, nowMs) ? run : undefined
   const sinceMs = current?.sinceMs ?? Number.POSITIVE_INFINITY
   const { clients, ...denied } = stillDenied(report, sinceMs, nowMs, remedy?.atMs)
-  const isDenied = current !== undefined && denied.denied > 0
-  const { allowed, blocked } = ratesOf(report, isDenied)
+  const unknown = current && unknownDenials(report, current)
+  const found = unknown ?? (current && denied.denied > 0 ? denied : undefined)
+  const { allowed, blocked } = ratesOf(report, found !== undefined)
   return {
     nowMs,
     name: report.name,
     mode: report.mode,
     allowedPerSecond: allowed,
     blockedPerSecond: blocked,
-    ...(isDenied ? denied : NOTHING_DENIED),
-    ...(isDenied && { deniedSinceMs: current.risenMs, runSinceMs: current.sinceMs }),
-    clients: clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),
+    ...(found ?? NOTHING_DENIED),
+    ...(current && found && { deniedSinceMs: current.risenMs, runSinceMs: current.sinceMs }),
+    clients: unknown
+      ? []
+      : clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),
     limits: report.limits,
     ...(outage && { outage }),
     ...(change && { change }),
-    ...(!isDenied && run && remedy && isEndedBy(run, remedy) && { remedy }),
+    ...(found === undefined && run && remedy && isEndedBy(run, remedy) && { remedy }),
   }
 }
 
 /** Returns whether denials went on until a change, and have ended with it; if no time is given, as far as that is known. */
 function isEndedBy(run: DenialRun, { atMs }: LimitsChange, nowMs = Infinity): boolean {
   return goesOn(run, atMs) && isEnded(run.lastMs, RUN_GAP_MS / Math.max(1, run.perMinute), atMs, nowMs)
+}
+
+/** Returns what figures say of denials if the clients of too many of them are not known. */
+function unknownDenials(report: LimiterReport, { perMinute }: DenialRun) {
+  const { unknownPerMinute = 0 } = report
+  if (unknownPerMinute === 0 || unknownPerMinute < MOST_UNKNOWN * perMinute) return undefined
+  const deniedPerSecond = ratesOf(report, true).denied
+  return { ...NOTHING_DENIED, deniedPerSecond, denied: perMinute, areClientsUnknown: true } as const
 }
 
 const NOTHING_DENIED = {

@@ -16,6 +16,8 @@ export interface FindingFigures {
   readonly deniedSinceMs?: number
   /** When the first denial of those was that have not paused for a minute since; absent if `deniedSinceMs` is. */
   readonly runSinceMs?: number
+  /** Whether it is not known who most of the denied clients are. They have no figures below then. */
+  readonly areClientsUnknown?: true
   /** How many clients were denied in the last 15 minutes of the run, and how often all of them together. */
   readonly deniedClients: number
   readonly denied: number

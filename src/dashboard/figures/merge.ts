@@ -49,6 +49,8 @@ export function mergeBriefly(reports: Reports, most: number): LimiterReport {
   const run = joinRuns(reports.flatMap((report) => report.run ?? []))
   const blocked = joinRuns(reports.flatMap((report) => report.blocked ?? []))
   const ofRun = reports.filter((report) => run && report.run && report.run.lastMs + RUN_GAP_MS >= run.sinceMs)
+  const unknown = ofRun.filter(({ denials }) => denials.denied === 0)
+  const unknownPerMinute = unknown.reduce((sum, report) => sum + (report.run?.perMinute ?? 0), 0)
   const [first = own, ...rest] = ofRun // others denied before the run, or not at all
   return {
     name: own.name,
@@ -58,6 +60,7 @@ export function mergeBriefly(reports: Reports, most: number): LimiterReport {
     limits: mergeLimits(reports.flatMap(({ limits }) => limits)),
     near: [],
     ...(run && { run }),
+    ...(unknownPerMinute > 0 && { unknownPerMinute }),
     ...(blocked && { blocked }),
     denials: mergeDenials([first.denials, ...rest.map(({ denials }) => denials)]),
     denied: mergeDenied(
@@ -185,6 +188,13 @@ function addDenied<C extends { readonly denied: number }>(
 function mergeStores(a: StoreReport, b: StoreReport): StoreReport {
   const outage = a.outage && b.outage ? mergeOutages(a.outage, b.outage) : (a.outage ?? b.outage)
   return { ...a, state: worstState([a.state, b.state]), ...addCalls(a, b), ...(outage && { outage }) }
+}
+
+/** Adds the outages that others saw when they were read last to a report without them. */
+export function withOutages(report: LimiterReport, others: readonly LimiterReport[]): LimiterReport {
+  const [first, ...rest] = [report, ...others].flatMap(({ store }) => store.outage ?? [])
+  if (first === undefined) return report
+  return { ...report, store: { ...report.store, outage: rest.reduce(mergeOutages, first) } }
 }
 
 /** What a process reports of a candidate: its figures, and the clients that they count. */

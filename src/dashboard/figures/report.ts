@@ -140,6 +140,8 @@ export interface LimiterReport {
   readonly near: readonly NearClient[]
   /** The last run of denials by limits. Absent if they have denied nothing. */
   readonly run?: DenialRun
+  /** How many of the denials in the last minute are of processes whose clients are not known. Absent if it is 0. */
+  readonly unknownPerMinute?: number
   /** The last run of blocked requests, which are no denials by a limit. Absent if there was none. */
   readonly blocked?: DenialRun
   readonly denials: DenialFigures

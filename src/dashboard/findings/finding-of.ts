@@ -7,13 +7,21 @@ import { besidesText } from './denial-text.js'
 import { mayExplain, remedyText } from './limits-change.js'
 import { networksDenied } from './networks-denied.js'
 import { storeOutage } from './store-outage.js'
+import { unknownDenied } from './unknown-denied.js'
 import { counted, NO_TARGETS, percentText, rateText, timeMark } from './words.js'
 
 /** Returns what is wrong with a limiter, if it is of one kind. */
 export type FindingRule = (figures: FindingFigures) => Finding | undefined
 
 /** From the most specific to the least: the first that applies says most of what an operator can do. */
-const RULES: readonly FindingRule[] = [storeOutage, accountsAttacked, networksDenied, fewDenied, manyDenied]
+const RULES: readonly FindingRule[] = [
+  storeOutage,
+  unknownDenied,
+  accountsAttacked,
+  networksDenied,
+  fewDenied,
+  manyDenied,
+]
 /** Denials that begin within this time after a change of limits are its effect. */
 const EFFECT_MS = 120_000
 
@@ -75,8 +83,8 @@ function calmSentence(figures: FindingFigures): string {
   }
   const verb = mode === 'report' ? 'would have been denied' : 'denied'
   const share = percentText(deniedShareOf(allowedPerSecond, deniedPerSecond))
-  const whom = counted(deniedClients, 'client')
+  const whom = deniedClients === 0 ? '' : ` from ${counted(deniedClients, 'client')}`
   const isWhole = figures.nowMs - runSinceMs < COUNTED_MS
   const when = isWhole ? `since ${timeMark(runSinceMs)}` : 'in the last 15 minutes'
-  return `${counted(denied, 'request')} from ${whom} ${verb} ${when}: ${share} of requests${besidesText(figures)}`
+  return `${counted(denied, 'request')}${whom} ${verb} ${when}: ${share} of requests${besidesText(figures)}`
 }

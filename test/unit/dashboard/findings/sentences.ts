@@ -415,6 +415,38 @@ export const SENTENCES: readonly Row[] = [
     `acme has been at its limit of 5 since ${SINCE}: 5.0 denials a second, 100% of requests, all on GET /`,
   ],
 
+  // Clients that the store has lost.
+  [
+    'clients that are not known yet',
+    figures([], { areClientsUnknown: true, denied: 1200, deniedSinceMs: SINCE_MS, deniedPerSecond: 20 }),
+    'warning many-denied',
+    `Requests have been denied since ${SINCE}: 20 denials a second, 67% of requests; who sends them is not known yet`,
+  ],
+  [
+    'clients in report mode that are not known yet',
+    figures([], {
+      areClientsUnknown: true,
+      mode: 'report',
+      denied: 1200,
+      deniedSinceMs: SINCE_MS,
+      deniedPerSecond: 20,
+    }),
+    'warning many-denied',
+    `Requests have been over their limit since ${SINCE}: 20 excess requests a second, 67% of requests; who sends them is not known yet`,
+  ],
+  [
+    'a few clients that are not known yet',
+    figures([], {
+      areClientsUnknown: true,
+      denied: 3,
+      runSinceMs: SINCE_MS,
+      deniedSinceMs: SINCE_MS,
+      deniedPerSecond: 0.05,
+    }),
+    'calm',
+    `3 requests denied since ${SINCE}: less than 1% of requests`,
+  ],
+
   // Many clients.
   [
     'many clients of as many networks',
