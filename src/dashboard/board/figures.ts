@@ -5,11 +5,10 @@ import { deniedShareOf } from '../figures/denied-share.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
 import { longestBlockOf } from '../figures/longest-block.js'
-import { mergeBriefly, mergeReports } from '../figures/merge.js'
+import { mergeBriefly, mergeReports, withOutages } from '../figures/merge.js'
 import type { DeniedRow, LimiterReport } from '../figures/report.js'
 import type { LimiterDetail, OverviewRow, Series, ShownOutage, ShownProcess } from '../figures/shown.js'
 import { findingOf } from '../findings/finding-of.js'
-import type { Member } from '../shared/fleet.js'
 import type { Group } from '../shared/group.js'
 import { processName } from '../shared/process-events.js'
 import { thisProcess } from '../shared/this-process.js'
@@ -17,6 +16,7 @@ import { MAX_EVENTS } from '../shared/trimmed-events.js'
 import { detailOf } from './detail.js'
 import { findingFiguresOf } from './finding-figures-of.js'
 import { latestChanges } from './latest-changes.js'
+import { reportingIn, reportsByName } from './others.js'
 import { outageAdder, type Reported, shownOutages } from './outages.js'
 import { shownProcesses } from './processes.js'
 import { liveSeries } from './series.js'
@@ -58,7 +58,7 @@ export function figuresOf(
   const outages = groups.flatMap((group) =>
     shownOutages(
       limiters.filter((limiter) => limiter.group === group),
-      reportingIn(group),
+      (sinceMs) => reportingIn(group, sinceMs),
     ),
   )
   const members = groups.flatMap((group) => group.members())
@@ -116,23 +116,28 @@ export function figuresOf(
   }
 }
 
+/** While others cannot be read, what they said of outages still counts: it was true a moment ago. */
 function mergeGroup(group: Group, ownAgeMs: number): readonly MergedLimiter[] {
-  const byName = reportsByName(group.members())
+  const isReadable = group.problem() === undefined
+  const byName = reportsByName(group.lastMembers())
   const reports = group.own.latest(ownAgeMs)
   return group.options.watches.map((watch, i) => {
     const own = reports[i] as LimiterReport
-    const others = byName.get(own.name) ?? []
-    const living = others.filter(({ state }) => state === 'alive').map(({ report }) => report)
+    const known = byName.get(own.name) ?? []
+    const living = isReadable ? known.filter(({ state }) => state === 'alive') : []
+    const said = known.map(({ report }) => report)
+    const others = isReadable ? said : []
+    const report = mergeBriefly([own, ...others], group.own.ofFinding)
     return {
       group,
       watch,
       own,
-      others: others.map(({ report }) => report),
-      cutOff: [{ name: processName(thisProcess()), report: own }, ...others]
+      others,
+      cutOff: [{ name: processName(thisProcess()), report: own }, ...known]
         .filter(({ report: { store } }) => store.outage !== undefined)
         .map(({ name }) => name),
-      report: mergeBriefly([own, ...others.map(({ report }) => report)], group.own.ofFinding),
-      reachedSlot: Math.min(...living.map(({ traffic }) => traffic.lastSlot)),
+      report: isReadable ? report : withOutages(report, said),
+      reachedSlot: Math.min(...living.map(({ report }) => report.traffic.lastSlot)),
     }
   })
 }
@@ -143,39 +148,6 @@ function rowRates(report: LimiterReport, isDenied: boolean) {
   const [shown, besides] = isDenied ? [denied, blocked] : [denied + blocked, 0]
   const deniedShare = deniedShareOf(allowed, shown)
   return { allowedPerSecond: allowed, deniedPerSecond: shown, blockedPerSecond: besides, deniedShare }
-}
-
-/** Returns how many processes report, this one included; `undefined` if the others cannot be read. */
-function reportingIn(group: Group): number | undefined {
-  if (group.problem() !== undefined) return undefined
-  const alive = group.members().filter(({ state }) => state === 'alive')
-  return new Set([thisProcess().id, ...alive.map(({ header }) => header.id)]).size
-}
-
-interface OtherReport {
-  readonly id: string
-  readonly name: string
-  readonly state: Member['state']
-  readonly report: LimiterReport
-}
-
-/**
- * Returns what other processes report, by limiter. Two dashboards of one process count the same, so one of them
- * counts.
- */
-function reportsByName(members: readonly Member[]): ReadonlyMap<string, readonly OtherReport[]> {
-  const byName = new Map<string, OtherReport[]>()
-  for (const { header, state, reports = [] } of members) {
-    const { id } = header
-    if (id === thisProcess().id) continue
-    for (const report of reports) {
-      const others = byName.get(report.name) ?? []
-      byName.set(report.name, others)
-      if (others.every((other) => other.id !== id))
-        others.push({ id, name: processName(header), state, report })
-    }
-  }
-  return byName
 }
 
 function labelsOf(watch: LimiterWatch): (client: DeniedRow) => string | undefined {

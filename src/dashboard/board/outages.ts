@@ -14,10 +14,13 @@ export interface Reported {
 }
 
 /**
- * Returns the outages that last, one for each store of a group. `reporting` is how many processes report, if this one
- * can read what they do.
+ * Returns the outages that last, one for each store of a group. `reportingSince` returns how many processes report since
+ * an outage began, if that is known.
  */
-export function shownOutages(group: readonly Reported[], reporting?: number): readonly ShownOutage[] {
+export function shownOutages(
+  group: readonly Reported[],
+  reportingSince: (sinceMs: number) => number | undefined = () => undefined,
+): readonly ShownOutage[] {
   const affected = group.flatMap(({ watch, report, cutOff }) => {
     const { outage, name } = report.store
     return outage === undefined ? [] : [{ watch, store: name, outage, cutOff }]
@@ -28,13 +31,15 @@ export function shownOutages(group: readonly Reported[], reporting?: number): re
     const outages = own.map(({ outage }) => outage)
     const only = serverNameOf(own[0]?.watch.inspection.store ?? {})
     const servers = new Set(outages.flatMap(({ servers }) => servers))
+    const sinceMs = Math.min(...outages.map(({ sinceMs }) => sinceMs))
+    const reporting = reportingSince(sinceMs)
     const decisions = outages.map(({ allowed, denied, local }) => allowed + denied + local)
     const processes = Math.max(...outages.map(({ processes }) => processes))
     const [process] = own.flatMap(({ cutOff }) => cutOff)
     return {
       store,
       servers: servers.size === 0 && only !== undefined ? [only] : [...servers],
-      sinceMs: Math.min(...outages.map(({ sinceMs }) => sinceMs)),
+      sinceMs,
       effects: own.map(({ watch }) => ({ limiter: watch.name, text: effectOf(watch) })),
       decisions: decisions.reduce((sum, each) => sum + each, 0),
       processes,

@@ -90,7 +90,7 @@ export interface ShownOutage {
   readonly process?: string
   /** Set if replies come, but too late: how long the last one took, and how long limiters wait, in ms. */
   readonly late?: { readonly afterMs: number; readonly limitMs: number }
-  /** How many processes report; absent if this one cannot read what others report. */
+  /** How many processes have reported since it began; absent as long as not all have, or cannot be read. */
   readonly reporting?: number
 }
 

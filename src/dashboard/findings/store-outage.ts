@@ -48,8 +48,8 @@ function toText(outage: ShownOutage): string {
 const isOfSome = ({ processes, reporting = processes }: ShownOutage) => processes < reporting
 
 /** Returns how many decisions were made without the store, as far as this process knows. */
-function decisionsText({ decisions, reporting }: ShownOutage): string {
+function decisionsText({ decisions, processes, reporting }: ShownOutage): string {
   if (decisions === 0) return ''
   const made = `${counted(decisions, 'decision')} without it`
-  return reporting === undefined ? `${made} in this process` : made
+  return reporting === undefined && processes === 1 ? `${made} in this process` : made
 }

@@ -1,6 +1,7 @@
 import { once } from '../../util/memo.js'
 import type { LimiterReport } from '../figures/report.js'
 import { CHART_SLOTS, SLOT_MS } from '../figures/traffic.js'
+import { isSilent, type Life, lifeOf, silentFor } from './life.js'
 import type { ProcessDocument, ProcessHeader } from './process-document.js'
 import type { Slots } from './process-reports.js'
 import { NO_CLIENTS } from './report-reader.js'
@@ -10,13 +11,6 @@ import { pastReport, shiftedReport } from './shifted-report.js'
 export const FIGURES_MS = CHART_SLOTS * SLOT_MS
 /** How long a process that has ended is listed. */
 export const LISTED_MS = 3_600_000
-/** A process has vanished whose next report is three quarters of its time late: after 3.5 s, while a page is open. */
-const MISSED_REPORTS = 1.75
-/** Clocks that differ by less are taken for equal. */
-const MAX_SKEW_MS = 30_000
-/** A document that was written longer ago than this, when it is first read, is of a process that has ended. */
-const STALE_MS = 60_000
-
 /** A dashboard of another process, as this one sees it. All times are by the clock of this process. */
 export interface Member {
   readonly header: ProcessHeader
@@ -24,16 +18,6 @@ export interface Member {
   readonly lastSeenMs: number
   /** Absent if another version of this package wrote them. They are decoded when they are first read. */
   readonly reports?: readonly LimiterReport[]
-}
-
-/** What tells whether a process lives. */
-interface Life {
-  readonly document: ProcessDocument
-  /** How long it has not changed, as far as this process has looked. */
-  readonly silentMs: number
-  /** When it changed; when it was written, for one that has not changed since it was first read. */
-  readonly lastSeenMs: number
-  readonly aheadMs: number
 }
 
 interface Seen extends Life {
@@ -52,20 +36,28 @@ export class Fleet {
   #readMs = Number.NEGATIVE_INFINITY
 
   /**
-   * Takes the slots of a store, as they were read: those of figures, and those of clients. If more than `gapMs` have passed since the last time, the store or
-   * this process stood still: the silence of the others starts over.
+   * Takes the slots of a store, as they were read: those of figures, and those of clients. If more than `gapMs` have
+   * passed since the last time, the store or this process stood still: the silence of the others starts over. What a
+   * store has lost of a process that lives is still known, until the process writes it again.
    */
   update(nowMs: number, slots: Slots, clientSlots: Slots, gapMs = LISTED_MS): void {
     const sinceLastMs = nowMs - this.#readMs
     const passedMs = sinceLastMs >= 0 && sinceLastMs <= gapMs ? sinceLastMs : undefined
     this.#readMs = nowMs
     const clients = new Map(documentsIn(clientSlots).map((each) => [keyOf(each.header), each]))
-    const seen = documentsIn(slots).map((document) => {
+    const lost = new Map(this.#seen)
+    const seen = new Map<string, Seen>()
+    for (const document of documentsIn(slots)) {
       const key = keyOf(document.header)
-      const before = this.#seen.get(key)
-      return [key, seenOf(lifeOf(before, document, nowMs, passedMs), clients.get(key), before)] as const
-    })
-    this.#seen = new Map(seen)
+      const before = lost.get(key)
+      lost.delete(key)
+      seen.set(key, seenOf(lifeOf(before, document, nowMs, passedMs), clients.get(key), before))
+    }
+    for (const [key, before] of lost) {
+      const life = silentFor(before, passedMs)
+      if (stateOf(life) === 'alive') seen.set(key, seenOf(life, clients.get(key), before))
+    }
+    this.#seen = seen
   }
 
   /** Returns whether a process was last seen within a time: by default, within that for which it is listed. */
@@ -82,7 +74,7 @@ export class Fleet {
   }
 
   members(): readonly Member[] {
-    return Array.from(this.#seen.values(), memberOf)
+    return Array.from(this.#seen.values(), (seen) => memberOf(seen, this.#readMs))
   }
 }
 
@@ -94,42 +86,10 @@ function keyOf({ id, dashboard }: ProcessHeader): string {
   return `${id} ${dashboard}`
 }
 
-/** Returns what is known of a process once its document was read again. */
-function lifeOf(
-  before: Life | undefined,
-  document: ProcessDocument,
-  nowMs: number,
-  passedMs: number | undefined,
-): Life {
-  if (before === undefined) return firstLife(document, nowMs)
-  if (before.document === document) return silent(before, passedMs)
-  // Others drop the figures of a process that has ended.
-  if (before.document.header.atMs === document.header.atMs) return { ...silent(before, passedMs), document }
-  const differenceMs = document.header.atMs - nowMs
-  const aheadMs = Math.abs(differenceMs) > MAX_SKEW_MS ? differenceMs : 0
-  return { document, silentMs: 0, lastSeenMs: nowMs, aheadMs }
-}
-
-/** A clock that is ahead shows at once, and one that is behind only once the document changes. */
-function firstLife(document: ProcessDocument, nowMs: number): Life {
-  const { atMs, everyMs } = document.header
-  const aheadMs = atMs - nowMs > MAX_SKEW_MS ? atMs - nowMs : 0
-  const lastSeenMs = Math.min(nowMs, atMs)
-  const silentMs = nowMs - atMs > STALE_MS + everyMs ? Number.POSITIVE_INFINITY : 0
-  return { document, silentMs, lastSeenMs, aheadMs }
-}
-
-/** A read adds at most the time within which a report is due. One that has ended stays so. */
-function silent(life: Life, passedMs: number | undefined): Life {
-  if (isSilent(life)) return life
-  const { document, silentMs, lastSeenMs, aheadMs } = life
-  const laterMs = passedMs === undefined ? 0 : silentMs + Math.min(passedMs, document.header.everyMs)
-  return { document, silentMs: laterMs, lastSeenMs, aheadMs }
-}
-
 /** Adds what a process reports. It stays the same object while its documents do. */
-function seenOf(life: Life, clients: ProcessDocument | undefined, before: Seen | undefined): Seen {
+function seenOf(life: Life, found: ProcessDocument | undefined, before: Seen | undefined): Seen {
   const { document, aheadMs } = life
+  const clients = found ?? (stateOf(life) === 'alive' ? before?.clients : undefined)
   const isSame = before?.document === document && before.clients === clients && before.aheadMs === aheadMs
   return { ...life, clients, reports: isSame ? before.reports : reportsOf(document, clients, aheadMs) }
 }
@@ -149,15 +109,15 @@ function reportsOf(
   })
 }
 
-/** Returns whether a document has not changed for longer than it may. */
-function isSilent({ document, silentMs }: Life): boolean {
-  return silentMs > MISSED_REPORTS * document.header.everyMs
+function stateOf(life: Life): Member['state'] {
+  if (life.document.header.closedAtMs !== undefined) return 'closed'
+  return isSilent(life) ? 'gone' : 'alive'
 }
 
-function memberOf(seen: Seen): Member {
+function memberOf(seen: Seen, nowMs: number): Member {
   const { document, lastSeenMs, aheadMs, reports } = seen
   const { header } = document
-  const state = header.closedAtMs !== undefined ? 'closed' : isSilent(seen) ? 'gone' : 'alive'
+  const state = stateOf(seen)
   const shown = {
     ...header,
     startedAtMs: header.startedAtMs - aheadMs,
@@ -168,7 +128,7 @@ function memberOf(seen: Seen): Member {
   return {
     ...member,
     get reports() {
-      return state === 'alive' ? reports() : reports().map(pastReport)
+      return state === 'alive' ? reports() : reports().map((each) => pastReport(each, nowMs - lastSeenMs))
     },
   }
 }

@@ -65,6 +65,7 @@ export class Group {
   #publishedMs = Number.NEGATIVE_INFINITY
   #scannedMs = Number.NEGATIVE_INFINITY
   #hasReported = false
+  #isClosed = false
 
   constructor(options: GroupOptions, now: () => number = Date.now, process = thisProcess()) {
     const { store, documents, prefix, dashboard, watches } = options
@@ -87,7 +88,11 @@ export class Group {
 
   /** The other dashboards that report, or have reported within an hour. Empty while they cannot be read. */
   members(): readonly Member[] {
-    if (this.problem() !== undefined) return []
+    return this.problem() === undefined ? this.lastMembers() : []
+  }
+
+  /** The same as they were read last, even if that is no longer possible. */
+  lastMembers(): readonly Member[] {
     return this.#fleet.members().filter(({ header }) => !this.#isOwn(header))
   }
 
@@ -129,6 +134,7 @@ export class Group {
 
   /** Tells the others that this process has been closed. Never rejects. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#remembering.attempt(() => this.#histories.close(this.#now()))
     if (!this.#hasReported) return
     this.log.add(processEvent('process-closed', this.#header, this.#now()))
@@ -178,7 +184,7 @@ export class Group {
   async #scan(gapMs: number): Promise<void> {
     const { figures, clients } = await this.#reports.read()
     const nowMs = this.#now()
-    this.#fleet.update(nowMs, figures, clients, gapMs)
+    this.#fleet.update(nowMs, figures, clients, this.#isStoreLate() ? 0 : gapMs)
     this.#scannedMs = nowMs
     const gone = this.#fleet.members().filter(({ header, state }) => state === 'gone' && !this.#isOwn(header))
     for (const member of gone) if (this.#fleet.sawEnd(member)) this.log.add(goneEvent(member, nowMs))
@@ -191,6 +197,19 @@ export class Group {
       figuresOf: (document) => this.#keptOf(document, nowMs),
       hasClients: (header) => this.#isOwn(header) || this.#fleet.isKept(nowMs, header, FIGURES_MS),
     })
+    await this.#restore()
+  }
+
+  /** Writes at once what the store has lost of this process. */
+  async #restore(): Promise<void> {
+    const header = { ...this.#header, atMs: this.#now(), everyMs: 0 }
+    if (this.#isClosed || !this.#reports.isLost(header)) return
+    await this.#writes.attempt(() => this.#publish())
+  }
+
+  /** While this process waits for the store, the others may do so too: none of them is silent. */
+  #isStoreLate(): boolean {
+    return this.options.watches.some(({ storeState }) => storeState !== 'closed')
   }
 
   /** The figures of a process that has ended are dropped once they are old, and later the whole document. */

@@ -26,19 +26,36 @@ export class ProcessReports {
     this.#clients = processSlots(documents, clientsKey(prefix), isKept)
   }
 
-  /** Writes what this process, one of so many, has counted: its clients first, so that no run is without them. */
+  /**
+   * Writes what this process, one of so many, has counted: its clients first, which does not wait for them, so that
+   * stores that keep to the order have no run without its clients.
+   */
   async write(header: ProcessHeader, own: OwnReports, processes: number): Promise<void> {
     const reports = own.latest()
-    if (header.closedAtMs !== undefined || areClientsDue(this.#last, reports, header.atMs)) {
+    const writeClients = async () => {
       await this.#clients.write(header, this.#writer.clients(header, own.withClients(reports, processes)))
       this.#last = { atMs: header.atMs, reports }
     }
-    await this.#figures.write(header, this.#writer.figures(header, reports))
+    const restoreClients = async () => {
+      await this.#clients.readOwn()
+      if (this.#clients.isLost(header)) await writeClients()
+    }
+    const isDue = header.closedAtMs !== undefined || areClientsDue(this.#last, reports, header.atMs)
+    await Promise.all([
+      isDue || this.#clients.isLost(header) ? writeClients() : restoreClients(),
+      this.#figures.write(header, this.#writer.figures(header, reports)),
+    ])
   }
 
+  /** Reads the figures first: clients are written before them, so what is read of clients is as new. */
   async read(): Promise<{ readonly figures: Slots; readonly clients: Slots }> {
-    const [figures, clients] = await Promise.all([this.#figures.read(), this.#clients.read()])
-    return { figures, clients }
+    const figures = await this.#figures.read()
+    return { figures, clients: await this.#clients.read() }
+  }
+
+  /** Returns whether the store has lost what a process wrote, as of the last read. */
+  isLost(header: ProcessHeader): boolean {
+    return this.#figures.isLost(header) || this.#clients.isLost(header)
   }
 
   /** Drops what is no longer kept of the documents that were read last. */

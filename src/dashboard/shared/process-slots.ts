@@ -12,7 +12,7 @@ export function clientsKey(prefix: string): string {
   return `${prefix}:dashboard:clients`
 }
 
-/** How many slots are read together. */
+/** How many slots are read beyond the last one that is known. */
 const CHUNK = 16
 /** The most slots, so the most processes whose documents are read. */
 const MAX_SLOTS = 1024
@@ -36,6 +36,10 @@ export interface ProcessSlots {
   write(header: ProcessHeader, text: string): Promise<void>
   /** Reads the slots of all processes, by index. */
   read(): Promise<readonly (Slot | undefined)[]>
+  /** Returns whether the document that a process wrote last is no longer there, as of the last read. */
+  isLost(header: ProcessHeader): boolean
+  /** Reads the slot of a process. Its text is not sent while it is what the process wrote. */
+  readOwn(): Promise<void>
   /** Replaces what a slot held at the last read, if it still does. */
   replace(index: number, text: string): Promise<void>
 }
@@ -56,8 +60,7 @@ export function processSlots(
 
   const keyOf = (index: number) => `${key}/${index}`
 
-  /** Reads some slots. Returns whether any of them exists. */
-  async function readSlots(indexes: readonly number[]): Promise<boolean> {
+  async function readSlots(indexes: readonly number[]): Promise<void> {
     const requests = indexes.map((index) => ({ key: keyOf(index), version: slots[index]?.version }))
     const found = await documents.read(requests)
     for (const [i, index] of indexes.entries()) {
@@ -67,16 +70,17 @@ export function processSlots(
         slots[index] = { version, document: undefined, isForeign: true, reader: new ProcessReader() }
       else if (text !== undefined) slots[index] = slotOf(version, text, slots[index]?.reader)
     }
-    return indexes.some((index) => slots[index] !== undefined)
   }
 
+  /** Reads the slots that are known and some more at once, and goes on as long as there are any. */
   async function readAll(): Promise<void> {
-    for (let first = 0; first < MAX_SLOTS; first += CHUNK) {
-      const indexes = Array.from({ length: CHUNK }, (_, i) => first + i)
-      if (await readSlots(indexes)) continue
-      slots.length = first // what was beyond is gone
-      return
-    }
+    let end = 0
+    do {
+      const first = end
+      end = Math.min(MAX_SLOTS, Math.max(first, slots.length) + CHUNK)
+      await readSlots(Array.from({ length: end - first }, (_, i) => first + i))
+    } while (end < MAX_SLOTS && slots.slice(end - CHUNK).some(isTaken))
+    slots.length = slots.findLastIndex(isTaken) + 1 // what was beyond is gone
   }
 
   /** Returns whether a process may write into a slot, as it was last read. */
@@ -95,17 +99,15 @@ export function processSlots(
     return true
   }
 
+  /** The own slot is mostly as this process left it, so it is read only if it is not. */
   async function write(header: ProcessHeader, text: string): Promise<void> {
-    if (own !== undefined) {
-      await readSlots([own])
-      if (isSame(slots[own], header) && (await replaceOwn(own, text))) return
-    }
+    if (own !== undefined && isFree(own, header) && (await replaceOwn(own, text))) return
     await readAll()
     const last = slots.findIndex((slot) => isSame(slot, header)) // a reply may have been lost
-    const isTaken =
+    const isWritten =
       (await claim(Math.max(0, last), text, (index) => isFree(index, header))) ||
       (await claim(0, text, (index) => isSilent(slots[index], header)))
-    if (!isTaken) throw new Error(`more than ${MAX_SLOTS} dashboards report to this store`)
+    if (!isWritten) throw new Error(`more than ${MAX_SLOTS} dashboards report to this store`)
   }
 
   /** Writes a text into the first slot that is free. Returns whether one was. */
@@ -124,11 +126,23 @@ export function processSlots(
     return slots
   }
 
+  function isLost(header: ProcessHeader): boolean {
+    return own !== undefined && !isSame(slots[own], header)
+  }
+
+  async function readOwn(): Promise<void> {
+    if (own !== undefined) await readSlots([own])
+  }
+
   async function replace(index: number, text: string): Promise<void> {
     await documents.replace(keyOf(index), text, slots[index]?.version)
   }
 
-  return { write, read, replace }
+  return { write, read, isLost, readOwn, replace }
+}
+
+function isTaken(slot: Slot | undefined): boolean {
+  return slot !== undefined
 }
 
 function slotOf(version: string, text: string, reader = new ProcessReader()): Slot {

@@ -1,5 +1,5 @@
 import type { DenialRun, LimiterReport } from '../figures/report.js'
-import { SLOT_MS } from '../figures/traffic.js'
+import { MINUTE_SLOTS, SLOT_MS } from '../figures/traffic.js'
 
 /** Returns a report of a process whose clock is ahead by `aheadMs`, as if it were right. */
 export function shiftedReport(report: LimiterReport, aheadMs: number): LimiterReport {
@@ -25,15 +25,16 @@ export function shiftedReport(report: LimiterReport, aheadMs: number): LimiterRe
 }
 
 /**
- * Returns what still counts of a process that has ended: its requests, and not how limits and the store are.
+ * Returns what still counts of a process that ended `endedMs` ago: its requests, and not how clients and the store are.
+ * Like its clients, which are listed for a quarter of an hour, its limits count for as long as theirs do: a minute.
  */
-export function pastReport(report: LimiterReport): LimiterReport {
+export function pastReport(report: LimiterReport, endedMs: number): LimiterReport {
   const { name } = report.store
   const traffic = { ...report.traffic, perSecond: { allowed: 0, denied: 0 } }
   return {
     ...report,
     traffic,
-    limits: [],
+    limits: endedMs < MINUTE_SLOTS * SLOT_MS ? report.limits : [],
     near: [],
     denied: report.denied.map((client) => ({ ...client, perSecond: 0 })),
     store: { name, state: 'closed', calls: 0, failures: 0, latency: [] },

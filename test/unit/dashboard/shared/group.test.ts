@@ -1,3 +1,5 @@
+import { ProcessReports } from '../../../../src/dashboard/shared/process-reports.js'
+import { thisProcess } from '../../../../src/dashboard/shared/this-process.js'
 import { processes, type TestProcess, visit } from './processes.js'
 import type { SharedDocuments } from './shared-documents.js'
 
@@ -71,10 +73,16 @@ test('a process that vanishes is gone within five seconds while a page is open, 
   expect(states).toEqual(['alive', 'alive', 'gone', 'gone', 'gone'])
   expect(one.allowed()).toBe(3)
   const [member] = one.group.members()
-  expect(member?.reports?.[0]).toMatchObject({ limits: [], near: [], store: { state: 'closed' } })
-  await pass(14 * MINUTE_MS, [one], [one], 20 * SECOND_MS)
+  expect(member?.reports?.[0]).toMatchObject({
+    limits: [{ allowed: 3 }], // of the last minute
+    near: [],
+    store: { state: 'closed' },
+  })
+  await pass(80 * SECOND_MS, [one], [one], 20 * SECOND_MS)
+  expect(one.group.members()[0]?.reports?.[0]?.limits).toEqual([])
+  await pass(12 * MINUTE_MS, [one], [one], 20 * SECOND_MS)
   expect(one.allowed()).toBe(3)
-  await pass(2 * MINUTE_MS, [one], [one], 20 * SECOND_MS)
+  await pass(3 * MINUTE_MS, [one], [one], 20 * SECOND_MS)
   expect([one.allowed(), one.states()]).toEqual([0, { two: 'gone' }])
   await pass(46 * MINUTE_MS, [one], [], 20 * SECOND_MS)
   expect(one.states()).toEqual({})
@@ -371,16 +379,71 @@ describe('the clients of a process', () => {
     ['emptied', () => shared.texts.set(clientsKey, '')],
     ['of another program', () => shared.texts.set(clientsKey, 'hello')],
     ['of a later format', () => shared.texts.set(clientsKey, '{"headgate":9}')],
-  ])('are reported again after their document is %s, and requests count meanwhile', async (_, change) => {
+  ])('are named while their document is %s, and are reported again at once', async (_, change) => {
     const [two, one] = [startProcess('two'), startProcess('one')]
-    await two.charge(7)
+    await two.charge(45)
     await pass(10 * SECOND_MS, [two, one], [one])
-    expect([one.allowed(), deniedBy(one)]).toEqual([5, [2]])
+    const named = one.sentence()
+    expect(named).toMatch(/^\S+ has been at its limit of 5 per 1h since \{\d+\}: /)
     change()
-    await one.group.refresh()
-    expect([one.allowed(), deniedBy(one)]).toEqual([5, []])
-    await pass(8 * SECOND_MS, [two, one], [one])
-    expect([one.allowed(), deniedBy(one)]).toEqual([5, [2]])
+    const late = startProcess('late')
+    await Promise.all([one.group.refresh(), late.group.refresh()])
+    expect([one.allowed(), one.sentence()]).toEqual([5, named])
+    expect([late.allowed(), late.sentence()]).toEqual([
+      5,
+      `${named.replace(/^.* (?=since)/, 'Requests have been denied ')}; who sends them is not known yet`,
+    ])
+    await pass(2 * SECOND_MS, [two], [late])
+    expect(late.sentence().split(': ')[0]).toBe(named.split(': ')[0])
+  })
+
+  test('are not named while only few of them are known', async () => {
+    const [two, one] = [startProcess('two'), startProcess('one')]
+    await two.charge(45)
+    await one.charge(25, 'bob')
+    await pass(10 * SECOND_MS, [two, one])
+    shared.texts.delete(clientsKey)
+    const late = startProcess('late')
+    await late.group.refresh()
+    expect(late.sentence()).toMatch(/^Requests have been denied .*; who sends them is not known yet$/)
+    await pass(2 * SECOND_MS, [two], [late])
+    expect(late.sentence()).toMatch(/^\S+ and \S+ have been at their limit /)
+  })
+
+  test.each(['clients', 'processes'])(
+    'are written at once by a page that finds that its own %s are lost',
+    async (kind) => {
+      const one = startProcess('one')
+      await one.charge(45)
+      await pass(10 * SECOND_MS, [one], [one])
+      shared.texts.delete(`hg:dashboard:${kind}/0`)
+      await one.group.refresh()
+      expect(shared.of(`${kind}/`)).toEqual([expect.stringContaining('"one"')])
+      shared.texts.delete(`hg:dashboard:${kind}/0`)
+      await one.group.close()
+      shared.texts.delete(`hg:dashboard:${kind}/0`)
+      await one.group.refresh()
+      expect(shared.of(`${kind}/`)).toEqual([])
+    },
+  )
+
+  test('are written in one round trip, with the figures', async () => {
+    const { group } = startProcess('one')
+    const reports = new ProcessReports(shared.documents, 'hg', () => true)
+    const header = { ...thisProcess(), dashboard: 0, atMs: START_MS, everyMs: 2000 }
+    await reports.write(header, group.own, 1)
+    shared.set('hang')
+    let isDone = false
+    const written = reports.write({ ...header, atMs: START_MS + 10_000 }, group.own, 1).then(() => {
+      isDone = true
+    })
+    shared.set('hang') // replies to all that has been sent
+    await new Promise(setImmediate)
+    expect([isDone, shared.written.slice(-2).map(({ key }) => key)]).toEqual([
+      true,
+      ['hg:dashboard:clients/0', 'hg:dashboard:processes/0'],
+    ])
+    await written
   })
 
   test('stay for a quarter of an hour after it has gone, and are not taken for those of its successor', async () => {
@@ -394,6 +457,40 @@ describe('the clients of a process', () => {
     expect(deniedBy(one)).toEqual([])
     expect(shared.of('clients/').filter((text) => text.includes('"two"'))).toEqual([])
   })
+})
+
+test('a store that loses all documents hides no process that lives', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await two.charge(45)
+  await pass(10 * SECOND_MS, [one, two], [one])
+  const named = one.sentence()
+  shared.texts.clear()
+  await one.group.refresh()
+  expect([one.states(), one.sentence()]).toEqual([{ two: 'alive' }, named])
+  await pass(10 * SECOND_MS, [one], [one])
+  expect(one.states()).toEqual({}) // it has ended, and nothing is left of it
+})
+
+test('a process that last said that its store is late counts as gone only after half a minute', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await pass(10 * SECOND_MS, [one, two], [one])
+  two.watch.limiter.events.emit('storeState', 'open', undefined)
+  await pass(4 * SECOND_MS, [one, two], [one])
+  await pass(28 * SECOND_MS, [one], [one])
+  expect(one.states()).toEqual({ two: 'alive' })
+  await pass(10 * SECOND_MS, [one], [one])
+  expect(one.states()).toEqual({ two: 'gone' })
+})
+
+test('no process counts as gone while the store of this one does not reply, or is late', async () => {
+  const [one, two] = [startProcess('one'), startProcess('two')]
+  await pass(10 * SECOND_MS, [one, two], [one])
+  one.watch.limiter.events.emit('storeState', 'open', undefined)
+  await pass(MINUTE_MS, [one], [one])
+  expect(one.states()).toEqual({ two: 'alive' })
+  one.watch.limiter.events.emit('storeState', 'closed', undefined)
+  await pass(10 * SECOND_MS, [one], [one])
+  expect(one.states()).toEqual({ two: 'gone' })
 })
 
 test('documents that the store loses are written again', async () => {

@@ -1,7 +1,9 @@
 import { createLimiter, fixedWindow, type Limiter } from 'headgate'
+import { findingFiguresOf } from '../../../../src/dashboard/board/finding-figures-of.js'
 import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js'
 import { mergeReports } from '../../../../src/dashboard/figures/merge.js'
 import { allSlots } from '../../../../src/dashboard/figures/traffic.js'
+import { findingOf } from '../../../../src/dashboard/findings/finding-of.js'
 import { Group } from '../../../../src/dashboard/shared/group.js'
 import type { ProcessIdentity } from '../../../../src/dashboard/shared/this-process.js'
 import { type Inspection, inspectionOf } from '../../../../src/limiter/inspection.js'
@@ -50,6 +52,13 @@ export function processes(startMs: number) {
         const { allowed } = allSlots(mergeReports([watch.report(), ...others]).traffic)
         return allowed.reduce((sum, count) => sum + count, 0)
       },
+      /** What the page of the process says of the limiter. */
+      sentence() {
+        const others = group.members().flatMap(({ reports = [] }) => reports)
+        const report = mergeReports([watch.report(), ...others])
+        const circumstances = { outage: undefined, labelOf: () => undefined }
+        return findingOf(findingFiguresOf(report, { nowMs: now(), ...circumstances })).sentence
+      },
       events: () => group.log.events().map(({ kind, text }) => [kind, text]),
     }
     started.push(process)
@@ -90,6 +99,7 @@ export interface TestProcess {
   states(): Record<string, string>
   /** How many requests all processes together have allowed in 15 minutes. */
   allowed(): number
+  sentence(): string
   events(): string[][]
 }
 
