@@ -26,13 +26,15 @@ export function describeUnknownLine(line: string): string {
   return `The fields of its first line are: ${shown.join(', ')}${more}. Name them with --format, such as --format '${format}'`
 }
 
-/** Returns what a line is cut into: columns, unless a text of a client has the bars, as spaces show. */
+/** Returns what a line is cut into: columns, unless a text of a client has the marks, as spaces show. */
 function guessLine(line: string, fields: readonly LineField[]) {
   const guessed = guessFields(line, fields.slice(0, NAMED))
-  const cut = columnsOf(line, NAMED)
-  const columns = cut && guessColumns(cut.columns)
-  if (cut !== undefined && columns !== undefined && (isUsable(columns) || !isUsable(guessed)))
-    return { guessed: columns, texts: cut.columns.map(({ text }) => text), separator: cut.separator }
+  const cuts = columnsOf(line, NAMED).map((cut) => ({ ...cut, guessed: guessColumns(cut.columns) }))
+  const usable = cuts.find((cut) => isUsable(cut.guessed) && !(cut.isCsv && isUsable(guessed)))
+  const likely = cuts.find(({ isCsv, columns }) => !isCsv || columns.length > fields.length)
+  const cut = usable ?? (isUsable(guessed) ? undefined : likely)
+  if (cut !== undefined)
+    return { guessed: cut.guessed, texts: cut.columns.map(({ text }) => text), separator: cut.separator }
   return { guessed, texts: fields.map(({ start, end }) => line.slice(start, end)), separator: ' ' }
 }
 

@@ -289,7 +289,7 @@ test('logfmt with unknown names is shown with them, and --fields and --key read 
   expect(limits[0]?.mostDenied).toEqual([{ client: 'ada', requests: 3, denied: 1 }])
 })
 
-describe('a line that bars or tabs cut is shown with its columns, and with a format that reads it', () => {
+describe('a line that bars, tabs, commas or semicolons cut is shown with its columns, and with a format that reads it', () => {
   test.each([
     [
       '2026-11-29T12:00:00Z|web|198.51.100.7|GET|/users|200',
@@ -306,6 +306,26 @@ describe('a line that bars or tabs cut is shown with its columns, and with a for
     [
       'web\t2026-11-29 12:00:00\t198.51.100.7\tGET\t/users\t200',
       String.raw`$field_1\t$time_local\t$remote_addr\t$request_method\t$request_uri\t$field_6`,
+    ],
+    [
+      '2026-11-29T12:00:00Z,198.51.100.7,GET,/users,200',
+      '$time_iso8601,$remote_addr,$request_method,$request_uri,$field_5',
+    ],
+    [
+      '2026-11-29 12:00:00,123; 198.51.100.7; GET /users; 0,004',
+      '$time_local; $remote_addr; $request; $field_4',
+    ],
+    [
+      '"2026-11-29T12:00:00Z","Mozilla (X, ""Y"", Z)","198.51.100.7","GET","/users","200"',
+      '$time_iso8601,$field_2,$remote_addr,$request_method,$request_uri,$field_6',
+    ],
+    [
+      'web,1.5,"a;b;c;d;e;f;g",2026-11-29T12:00:00Z,198.51.100.7,"GET /users"',
+      '$field_1,$field_2,$field_3,$time_iso8601,$remote_addr,$request',
+    ],
+    [
+      '2026-11-29 12:00:00 "a,b,c;d;e" 198.51.100.7 GET /users',
+      '$time_local "$field_3" $remote_addr $request_method $request_uri',
     ],
     [
       '2026-11-29 12:00:00 "a|b|c" 198.51.100.7 GET /users',
@@ -343,6 +363,37 @@ describe('a line that bars or tabs cut is shown with its columns, and with a for
       '$field_1|$remote_addr|$time_iso8601|$field_4',
     )
     expect(clients).toBe(2)
+  })
+
+  test('cells have quotes where they need them, and no client can write another cell in them', async () => {
+    const lines = [
+      '2026-11-29T12:00:00Z,curl/8,198.51.100.7,/users',
+      '2026-11-29T12:00:00Z,"x,203.0.113.9,/a",198.51.100.7,/users',
+      '2026-11-29T12:00:00Z,"x"",203.0.113.9,""/a",198.51.100.7,"/users"',
+      '2026-11-29T12:00:00Z,,198.51.100.7,/users?a',
+      '2026-11-29T12:00:00Z,"",198.51.100.7,"/users?a=""b"",c"',
+    ]
+    const format = '$time_iso8601,$field_2,$remote_addr,$request_uri'
+    const { requests, limits } = await replayLog(
+      lines.join('\n'),
+      ...LIMIT,
+      '--format',
+      format,
+      '--only',
+      '/users',
+    )
+    expect([requests, limits[0]?.mostDenied]).toEqual([
+      5,
+      [{ client: '198.51.100.7', requests: 5, denied: 3 }],
+    ])
+  })
+
+  test('a line of cells in which no time is recognized is shown with its cells', async () => {
+    const name = write('cells.log', 'noon,198.51.100.7,GET,"/users, all"\n')
+    expect(await failureOf('replay', name, ...LIMIT)).toEqual([
+      1,
+      expect.stringContaining('are: 1 noon, 2 198.51.100.7, 3 GET, 4 /users, all. Name them'),
+    ])
   })
 })
 

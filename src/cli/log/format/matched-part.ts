@@ -1,4 +1,5 @@
 import { endsWithAddress } from '../client-address.js'
+import { cellEnd, cellMark, cellText } from '../csv-cell.js'
 import { closingQuote } from '../line-fields.js'
 import { isLoggedClient } from '../logged-client.js'
 import type { Template, TemplatePart } from './template.js'
@@ -9,6 +10,8 @@ export interface MatchedPart extends TemplatePart {
   /** What follows the value; `undefined` if it ends the line. */
   readonly next: string | undefined
   readonly isQuoted: boolean
+  /** The comma or semicolon beside the value: then quotes may be around it, and it may have that mark. */
+  readonly mark: string | undefined
 }
 
 /** Returns the parts up to the last that is read. Of several with one role, only the best keeps it. */
@@ -28,19 +31,29 @@ export function partsToMatch({ parts, after }: Template): MatchedPart[] {
       role: isRead(part) ? part.role : undefined,
       next: next === '' ? undefined : next,
       isQuoted,
+      mark: cellMark(next || part.before),
     }
   })
+}
+
+/** Returns a value as a line has it, without the spaces and quotes that columns may have. */
+export function valueText(text: string, { isQuoted, mark }: MatchedPart): string {
+  if (isQuoted) return text
+  const value = text.trim()
+  return mark === undefined ? value : cellText(value)
 }
 
 /** Returns the first place where a value may end, or the last for the longest value; -1 if there is none. */
 export function firstEnd(
   line: string,
   start: number,
-  { next, isQuoted }: MatchedPart,
+  { next, isQuoted, mark }: MatchedPart,
   isLongest: boolean,
 ): number {
   if (next === undefined) return line.length
   if (isQuoted) return closingQuote(line, start)
+  const end = mark === undefined ? -1 : cellEnd(line, start, next)
+  if (end >= 0) return end
   return isLongest ? line.lastIndexOf(next) : line.indexOf(next, start)
 }
 

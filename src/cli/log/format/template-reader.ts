@@ -2,7 +2,7 @@ import { decodeEscapes, userOf } from '../line-fields.js'
 import type { FieldSources, LineReader } from '../line-reader.js'
 import { type ToUtc, timeParser } from '../log-time.js'
 import { type LineKind, type LoggedRequest, pathOf, readRequestLine } from '../request-line.js'
-import { firstEnd, isValue, type MatchedPart, nextEnd, partsToMatch } from './matched-part.js'
+import { firstEnd, isValue, type MatchedPart, nextEnd, partsToMatch, valueText } from './matched-part.js'
 import type { Template } from './template.js'
 import type { Role } from './variables.js'
 
@@ -78,7 +78,7 @@ export class TemplateReader implements LineReader {
       this.#work += 1 + Math.abs(end - from) / CHARACTERS_PER_UNIT
       if (this.#work > MAX_WORK) return false
       from = end
-      const text = part.isQuoted ? line.slice(start, end) : line.slice(start, end).trim() // columns may be padded
+      const text = valueText(line.slice(start, end), part)
       if (!isValue(text, part, this.#parseTime) || !this.#hasParts(line, end, index + 1)) continue
       this.#texts[index] = text
       return true
