@@ -6,7 +6,7 @@ import { MAX_CHANGES, type StoredChange } from './history.js'
 import { differences, documentOf, partsOf, setPart } from './parts.js'
 import { documentSteps } from './read-document.js'
 import { checkIntact, type Revision } from './revision.js'
-import { jsonSteps, type StoredSettings, shownChange } from './stored-settings.js'
+import { bareChange, jsonSteps, type StoredSettings, shownChange } from './stored-settings.js'
 
 /** A change whose parts are known. */
 type KnownChange = StoredChange & { readonly parts: readonly ChangedPart[] }
@@ -51,7 +51,7 @@ function conflictOf(
   const [last] = others
   if (last === undefined) return []
   const before = others.at(-1)?.parts.find((part) => part.path === path)?.before
-  return [{ path, before, theirs, yours, change: shownChange(last) }]
+  return [{ path, before, theirs, yours, change: bareChange(last) }]
 }
 
 /**

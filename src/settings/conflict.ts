@@ -10,7 +10,7 @@ export interface ConflictingPart {
   readonly theirs?: PartValue | undefined
   /** The value that the rejected change would have given it. */
   readonly yours?: PartValue | undefined
-  /** The last change of the part. Absent if it was not recorded. */
+  /** The last change of the part, without what else it changed. Absent if it was not recorded. */
   readonly change?: SettingsChange | undefined
 }
 

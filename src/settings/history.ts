@@ -1,15 +1,11 @@
-import type { ChangedPart, SettingsChange } from '../limiter/settings-document.js'
-import { byteLengthOf } from '../platform.js'
+import type { SettingsChange } from '../limiter/settings-document.js'
 import { type Fields, isObject } from '../util/values.js'
+import { groupedParts, partsOfGroups } from './part-groups.js'
 
 /** How many changes are kept. */
 export const MAX_CHANGES = 100
-/** How many characters of JSON the parts of one change may have to be kept. */
-const MAX_PARTS_LENGTH = 20_000
-/** No `MAX_PARTS_LENGTH` characters hold more parts than this. */
-const MAX_PARTS = 1000
-/** How many bytes of JSON the parts of all changes may have. */
-const MAX_ALL_PARTS_BYTES = 100_000
+/** How many bytes of JSON the parts of all changes may have: any change of the dashboard has room. */
+const MAX_PARTS_BYTES = 300_000
 
 /** A change as a store keeps it. After a lost reply, its `id` shows whether the change was made. */
 export interface StoredChange extends SettingsChange {
@@ -42,16 +38,19 @@ function isChange(value: unknown): value is StoredChange {
 
 /** Returns a change without what it changed, if that cannot be read. */
 function readable(change: StoredChange): StoredChange {
-  const { parts, partCount = 0, undoes = '', ...others } = change
-  const isReadable =
-    (parts === undefined || (Array.isArray(parts) && parts.every(isPart))) &&
-    Number.isInteger(partCount) &&
-    typeof undoes === 'string'
-  return isReadable ? change : others
+  const { parts: groups, ...others } = change
+  const { partCount = 0, undoes = '', ...bare } = others
+  const parts = groups && partsOfGroups(groups)
+  if (!Number.isInteger(partCount) || typeof undoes !== 'string') return bare
+  if (groups === undefined) return change
+  return parts === undefined ? bare : { ...others, parts }
 }
 
-function isPart(value: unknown): value is ChangedPart {
-  return isObject(value) && typeof value.path === 'string'
+/** Returns changes as a store keeps them. */
+export function writtenChanges(changes: readonly StoredChange[]): readonly object[] {
+  return changes.map((change) =>
+    change.parts === undefined ? change : { ...change, parts: groupedParts(change.parts).groups },
+  )
 }
 
 /** Returns the history after a change. */
@@ -91,14 +90,13 @@ export function continues({ changes, first }: History, earlier: History, foreign
  * Returns changes without the parts that exceed a number of bytes. The newest changes keep theirs longest.
  */
 export function partsWithin(changes: readonly StoredChange[], maxBytes: number): StoredChange[] {
-  let leftBytes = Math.min(maxBytes, MAX_ALL_PARTS_BYTES)
+  let leftBytes = Math.min(maxBytes, MAX_PARTS_BYTES)
   return changes.map((change) => {
     const { parts, ...others } = change
     if (parts === undefined) return change
-    if (parts.length > MAX_PARTS) return others
-    const text = JSON.stringify(parts)
-    if (text.length > MAX_PARTS_LENGTH) return others
-    leftBytes -= byteLengthOf(text)
+    const { bytes } = groupedParts(parts)
+    if (bytes > MAX_PARTS_BYTES) return others
+    leftBytes -= bytes
     return leftBytes >= 0 ? change : others
   })
 }

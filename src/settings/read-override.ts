@@ -46,7 +46,8 @@ export function readLimits(owner: string, path: string, limits: unknown): unknow
   return readTogether(owner, ...reads)
 }
 
-const TARGETS = ['identity', 'storedIdentity', 'identityPrefix', 'network'] as const
+/** What says whom an override is for. */
+export const TARGETS = ['identity', 'storedIdentity', 'identityPrefix', 'network'] as const
 const EFFECTS = ['limits', 'exempt', 'block'] as const
 
 const OVERRIDE = {

@@ -5,7 +5,14 @@ import { messageOf } from '../stores/store-error.js'
 import type { Steps } from '../util/slices.js'
 import { keyName, wrongOption } from '../util/validate.js'
 import { fieldsOf, isObject } from '../util/values.js'
-import { type History, historyAfter, historyIn, partsWithin, type StoredChange } from './history.js'
+import {
+  type History,
+  historyAfter,
+  historyIn,
+  partsWithin,
+  type StoredChange,
+  writtenChanges,
+} from './history.js'
 import { documentSteps } from './read-document.js'
 
 const OWNER = 'settings'
@@ -87,7 +94,7 @@ export function settingsAfter(
   const bareText = JSON.stringify(partsWithin(changes, 0))
   const roomBytes = MAX_LENGTH - byteLengthOf(documentText) - byteLengthOf(bareText) - ENVELOPE_LENGTH
   const kept = partsWithin(changes, roomBytes)
-  const rest = JSON.stringify({ changes: kept, ...history }).slice(1)
+  const rest = JSON.stringify({ changes: writtenChanges(kept), ...history }).slice(1)
   const text = `{"document":${documentText},${rest}`
   if (text.length <= MAX_LENGTH) return { settings: { document, changes: kept, ...history }, text }
   const must = `at most ${MAX_LENGTH} characters of JSON, including its changes`
@@ -139,4 +146,10 @@ export function shownChange({
     ...(partCount !== undefined && { partCount }),
     ...(undoes !== undefined && { undoes }),
   }
+}
+
+/** Returns a change as a conflict of one part shows it: others may have a thousand. */
+export function bareChange(change: StoredChange): SettingsChange {
+  const { parts: _parts, ...bare } = shownChange(change)
+  return bare
 }

@@ -5,7 +5,7 @@ import { type ConflictingPart, namesOf, SettingsConflictError } from './conflict
 import { MAX_CHANGES, type StoredChange } from './history.js'
 import { documentOf, type Parts, partsOf, setPart, unlessEnded } from './parts.js'
 import { checkIntact, type Revision } from './revision.js'
-import { type StoredSettings, shownChange } from './stored-settings.js'
+import { bareChange, type StoredSettings, shownChange } from './stored-settings.js'
 
 /**
  * Returns the revision that restores what a change replaced. It rejects with a `SettingsConflictError` if
@@ -57,11 +57,14 @@ function checkUnchanged(
   later: readonly StoredChange[],
   nowMs: number,
 ): void {
+  const laterByPath = new Map(
+    later.toReversed().flatMap((change) => (change.parts ?? []).map(({ path }) => [path, change] as const)),
+  )
   const conflicts = changed.flatMap(({ path, before: yours, after: before }): ConflictingPart[] => {
-    const change = later.find((each) => each.parts?.some((part) => part.path === path))
+    const change = laterByPath.get(path)
     const theirs = parts.get(path)
     if (change === undefined && isSameJson(theirs, unlessEnded(path, before, nowMs))) return []
-    return [{ path, before, theirs, yours, change: change && shownChange(change) }]
+    return [{ path, before, theirs, yours, change: change && bareChange(change) }]
   })
   if (conflicts.length === 0) return
   const problem = `the change cannot be undone, because of later changes: ${namesOf(conflicts)}`

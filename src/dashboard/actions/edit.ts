@@ -15,6 +15,8 @@ import { type ChangeAuthor, requireSettings } from './settings-of.js'
 
 /** The most parts that an edit changes. */
 const MAX_EDITED = 1000
+/** The most parts of a change that the page is told. */
+const MAX_SHOWN_PARTS = 20
 
 /** Parts of a document by path, with their new values; `undefined` removes one. */
 export type EditedParts = ReadonlyMap<string, PartValue | undefined>
@@ -45,7 +47,9 @@ export async function readEditable(watched: Watched): Promise<EditableSettings> 
     mode: mode.value,
     codeLimits: watched.inspection.codeLimits(),
     limits,
-    changes,
+    changes: changes.map((change) =>
+      change.parts ? { ...change, parts: change.parts.slice(0, MAX_SHOWN_PARTS) } : change,
+    ),
   }
 }
 

@@ -71,7 +71,7 @@ export function settingsEvents(watch: LimiterWatch, add: AddEvent): SettingsEven
 }
 
 function changeEvent({ name: limiter, inspection }: LimiterWatch, change: SettingsChange): LoggableEvent {
-  const { id, atMs, undoes } = change
+  const { id, atMs, undoes, parts = [] } = change
   const limits = limitsText(change)
   const effect = effectOf(change, inspection.codeLimits())
   return {
@@ -83,6 +83,7 @@ function changeEvent({ name: limiter, inspection }: LimiterWatch, change: Settin
     ...authorOf(change),
     details: {
       change: id,
+      parts: parts.length, // without any, it cannot be undone
       ...(undoes !== undefined && { undoes }),
       ...(limits !== undefined && { limits }),
       ...(effect !== undefined && { effect }),

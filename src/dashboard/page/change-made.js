@@ -49,10 +49,10 @@ export function changeLine(context) {
   }
 }
 
-/** Returns the button that undoes the change of settings which an event is about; `undefined` for other events. */
+/** Returns the button that undoes the change of settings which an event is about; `undefined` if nothing can be undone. */
 export function undoOf({ limiter, by = 'an unknown operator', text, details }, context) {
-  const { change } = details ?? {}
-  if (change === undefined) return undefined
+  const { change, parts } = details ?? {}
+  if (change === undefined || parts === 0) return undefined
   const what = changeWords(spelled(by), withTimes(text))
   return undoButton(`Undo what ${spelled(by)} did`, { limiter, what, body: { change } }, context)
 }

@@ -37,7 +37,7 @@ export function historyPanel({ limiter, actions, onDone }) {
         ),
         rest > 0 ? el('li', {}, `and ${count(rest)} more`) : undefined,
       ),
-      canChange && parts !== undefined && undoOf(change),
+      canChange && listed.length > 0 && undoOf(change),
     )
   }
 

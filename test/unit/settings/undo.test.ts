@@ -155,7 +155,9 @@ test('what cannot be undone says why', async () => {
     'settings: nothing of the change of ada ("a test") is left to undo, because it changed nothing. ' +
       'Leave it as it is.',
   )
-  await set({ overrides: Array.from({ length: 2000 }, (_, i) => ({ ...acme(), identity: `tenant-${i}` })) })
+  await set({
+    overrides: Array.from({ length: 2000 }, (_, i) => ({ ...acme(), identity: `${'x'.repeat(150)}${i}` })),
+  })
   expect((await failure(await lastId())).message).toBe(
     'settings: the change of ada ("a test") cannot be undone, because it changed 2000 parts, too many to keep. ' +
       'Change the document instead.',

@@ -1,3 +1,4 @@
+import { lift } from '../../../../src/dashboard/actions/lift.js'
 import { overrideTargets } from '../../../../src/dashboard/actions/overrides.js'
 import { MAX_TARGETS, readTargets, resolveTargets } from '../../../../src/dashboard/actions/targets.js'
 import { shownIdentity } from '../../../../src/keys/value-identity.js'
@@ -132,4 +133,47 @@ test('without settings, an override is rejected with how to get them', async () 
   const targets = readTargets([{ identity: 'ada' }])
   const change = overrideTargets(watched, { targets, effect: { block: true }, durationMs: HOUR_MS }, author)
   await expect(change).rejects.toThrow('settings: sharedSettings(store)')
+})
+
+test('whatever the page can change at once can be undone, and so can its undo', async () => {
+  const { watched, settings } = watchedLimiter()
+  const hashes = Array.from(
+    { length: MAX_TARGETS },
+    (_, i) => `AViaqCZliCJ4-TcXn7${String(i).padStart(4, '0')}`,
+  )
+  const targets = readTargets(hashes.map((storedIdentity) => ({ storedIdentity })))
+  const last = async () => (await settings.changes('api'))[0]?.id ?? ''
+  const effects = [{ limits: { api: { limit: 5 } } }, { block: true }] as const
+  for (const effect of effects)
+    await overrideTargets(watched, { targets, effect, durationMs: HOUR_MS }, author)
+  const states = [await settings.read('api')]
+  for (let i = 0; i < 3; i++) {
+    await lift(watched, { change: await last() }, author)
+    states.push(await settings.read('api'))
+  }
+  expect(states.map(({ overrides }) => [overrides.length, overrides[0]?.block])).toEqual([
+    [MAX_TARGETS, true],
+    [MAX_TARGETS, undefined],
+    [MAX_TARGETS, true],
+    [MAX_TARGETS, undefined],
+  ])
+})
+
+test('a conflict of a thousand parts names who changed each, and is small', async () => {
+  const { watched, settings } = watchedLimiter()
+  const targets = readTargets(
+    Array.from({ length: MAX_TARGETS }, (_, i) => ({ identityPrefix: `bad-${i}-` })),
+  )
+  const override = { targets, effect: { block: true }, durationMs: HOUR_MS } as const
+  await overrideTargets(watched, override, author)
+  const [block] = await settings.changes('api')
+  await overrideTargets(
+    watched,
+    { ...override, effect: { exempt: true } },
+    { by: 'bob', reason: 'a mistake' },
+  )
+  const error = await lift(watched, { change: block?.id ?? '' }, author).catch((thrown) => thrown)
+  const [part] = error.parts
+  expect([error.parts.length, part.change.by, part.change.parts]).toEqual([MAX_TARGETS, 'bob', undefined])
+  expect(JSON.stringify(error.parts).length).toBeLessThan(1_000_000)
 })
