@@ -40,10 +40,11 @@ export function accountsAttacked(figures: FindingFigures): Finding | undefined {
   const routes = routesOf(attacked)
   const addresses = addressesOf(attacked, figures)
   const few = fewNetworks(networksOf(attacked), deniedThere, () => addresses)
+  const there = addressesThere(addresses, few, figures)
   const whom = count > FEW_CLIENTS ? counted(count, 'account') : listText(attacked.map(clientText), 'account')
   const sinceMs = sinceOf(figures, attacked)
   const since = `${count === 1 ? 'has' : 'have'} been under attack since ${timeMark(sinceMs)}`
-  const from = `from ${placesText(addresses, figures.networkCount, few)}`
+  const from = `from ${placesText(there, figures.networkCount, few)}`
   return {
     kind: 'account-attacked',
     level: mode === 'report' ? 'warning' : 'critical',
@@ -80,6 +81,22 @@ function countOf(attacked: readonly ShownClient[], { clients, deniedClients }: F
 function addressesOf(attacked: readonly ShownClient[], { addresses }: FindingFigures): number {
   const largest = Math.max(...attacked.map((client) => client.addresses))
   return attacked.length === 1 ? largest : Math.max(largest, addresses)
+}
+
+/** Returns how many of some addresses may be in the few networks that are named: others may be behind other clients. */
+function addressesThere(
+  addresses: number,
+  few: readonly { readonly network: string }[],
+  figures: FindingFigures,
+) {
+  const counts = few.map(
+    ({ network }) => figures.networks.find((each) => each.network === network)?.addresses,
+  )
+  if (counts.length === 0 || counts.includes(undefined)) return addresses
+  return Math.min(
+    addresses,
+    counts.reduce<number>((sum, count = 0) => sum + count, 0),
+  )
 }
 
 /**

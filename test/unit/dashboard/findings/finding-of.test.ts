@@ -83,3 +83,18 @@ test('a label or a route that looks like the mark of a time is shown as it is, n
     `{ 1764412740000} (a) has been at its limit of 100 per 1m since ${SINCE}: 3.0 denials a second, 23% of requests, all on GET /{ 1764412740000}`,
   )
 })
+
+test('accounts are attacked from no more addresses than the networks have that are named', () => {
+  const networks = [{ network: '203.0.113.0/24', denied: 3600 }]
+  const bad = [1, 2, 3].map((i) =>
+    client(`bad${i}`, { denied: 3600, deniedPerSecond: 20, addresses: 190, networks }),
+  )
+  const good = [1, 2, 3].map((i) => client(`cust${i}`, { denied: 60, deniedPerSecond: 0.3 }))
+  const all = [
+    { network: '203.0.113.0/24', denied: 10_800, addresses: 200 },
+    { network: '198.51.100.0/24', denied: 180, addresses: 3 },
+  ]
+  const of = figures([...bad, ...good], { addresses: 203, networkCount: 2, networks: all })
+  expect(findingOf(of).sentence).toContain('from 200 addresses in 203.0.113.0/24')
+  expect(findingOf({ ...of, networks: [] }).sentence).toContain('from 203 addresses in 203.0.113.0/24')
+})
