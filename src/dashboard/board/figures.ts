@@ -2,6 +2,7 @@ import { inspectSettings } from '../../limiter/settings-source.js'
 import { listMemo } from '../../util/memo.js'
 import { clientKey } from '../figures/denied-clients.js'
 import { deniedShareOf } from '../figures/denied-share.js'
+import type { FindingFigures } from '../figures/finding-figures.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { LoggedEvent } from '../figures/logged-event.js'
 import { longestBlockOf } from '../figures/longest-block.js'
@@ -20,7 +21,6 @@ import { reportingIn, reportsByName } from './others.js'
 import { outageAdder, type Reported, shownOutages } from './outages.js'
 import { shownProcesses } from './processes.js'
 import { liveSeries } from './series.js'
-import { ratesOf } from './still-denied.js'
 
 /** A limiter, with what all processes report of it. */
 export interface MergedLimiter extends Reported {
@@ -79,7 +79,7 @@ export function figuresOf(
       name,
       mode,
       finding: findingOf(figures),
-      ...rowRates(report, figures.runSinceMs !== undefined),
+      ...rowRates(figures),
       store: store.name,
       storeState: store.state,
       longestBlockMs: longestBlockOf(watch.inspection.limits.values()),
@@ -143,11 +143,11 @@ function mergeGroup(group: Group, ownAgeMs: number): readonly MergedLimiter[] {
 }
 
 /** Returns the rates of a row: those of its sentence. Of blocked requests, if only those are denied. */
-function rowRates(report: LimiterReport, isDenied: boolean) {
-  const { allowed, denied, blocked } = ratesOf(report, isDenied)
-  const [shown, besides] = isDenied ? [denied, blocked] : [denied + blocked, 0]
-  const deniedShare = deniedShareOf(allowed, shown)
-  return { allowedPerSecond: allowed, deniedPerSecond: shown, blockedPerSecond: besides, deniedShare }
+function rowRates({ runSinceMs, allowedPerSecond, deniedPerSecond, blockedPerSecond }: FindingFigures) {
+  const [shown, besides] =
+    runSinceMs === undefined ? [blockedPerSecond, 0] : [deniedPerSecond, blockedPerSecond]
+  const deniedShare = deniedShareOf(allowedPerSecond, shown)
+  return { allowedPerSecond, deniedPerSecond: shown, blockedPerSecond: besides, deniedShare }
 }
 
 function labelsOf(watch: LimiterWatch): (client: DeniedRow) => string | undefined {

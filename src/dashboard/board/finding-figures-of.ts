@@ -5,7 +5,7 @@ import type { ShownOutage } from '../figures/shown.js'
 import { shownClient } from './detail.js'
 import { isEnded } from './ended-by.js'
 import type { LatestChanges } from './latest-changes.js'
-import { ratesOf, stillDenied } from './still-denied.js'
+import { deniedRates, ratesOf, stillDenied } from './still-denied.js'
 
 /** The clients that a finding looks at. */
 const MAX_CLIENTS = 50
@@ -32,7 +32,7 @@ export function findingFiguresOf(
   const { clients, ...denied } = stillDenied(report, sinceMs, nowMs, remedy?.atMs)
   const unknown = current && unknownDenials(report, current)
   const found = unknown ?? (current && denied.denied > 0 ? denied : undefined)
-  const { allowed, blocked } = ratesOf(report, found !== undefined)
+  const { allowed, blocked } = ratesOf(report, found?.deniedPerSecond ?? 0)
   return {
     nowMs,
     name: report.name,
@@ -60,7 +60,7 @@ function isEndedBy(run: DenialRun, { atMs }: LimitsChange, nowMs = Infinity): bo
 function unknownDenials(report: LimiterReport, { perMinute }: DenialRun) {
   const { unknownPerMinute = 0 } = report
   if (unknownPerMinute === 0 || unknownPerMinute < MOST_UNKNOWN * perMinute) return undefined
-  const deniedPerSecond = ratesOf(report, true).denied
+  const deniedPerSecond = deniedRates(report).denied
   return { ...NOTHING_DENIED, deniedPerSecond, denied: perMinute, areClientsUnknown: true } as const
 }
 

@@ -2,9 +2,12 @@ import { distinctIn } from '../../util/distinct-sample.js'
 import { weakMemo } from '../../util/memo.js'
 import { FORGOTTEN_MS } from '../figures/denied-pool.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
-import type { DenialFigures, DeniedRow, LimiterReport } from '../figures/report.js'
-import { isEnded } from './ended-by.js'
+import type { DenialFigures, DeniedRow, LimiterReport, LimitRow } from '../figures/report.js'
+import { FOLLOWED_MS, isEnded } from './ended-by.js'
 import { leftDenied } from './left-denied.js'
+
+/** The longest pause that is waited for: a longer one would show blocked clients for too long. */
+const MAX_PAUSE_MS = 10_000
 
 /** What is denied by limits, and by which clients of those that are listed. */
 export interface StillDenied
@@ -37,15 +40,15 @@ export function stillDenied(
   const clients = denied.filter(({ lastMs }) => lastMs >= sinceMs)
   const blockedMs = blocked && nowMs - blocked.lastMs < FORGOTTEN_MS ? blocked.risenMs : undefined
   const changesMs = [blockedMs, remedyMs].filter((ms) => ms !== undefined)
-  const isOver = (client: DeniedRow) => changesMs.some((changeMs) => isOverFor(client, changeMs, nowMs))
+  const isOver = (client: DeniedRow) => {
+    const pauseMs = pauseOf(client, report.limits)
+    return changesMs.some((changeMs) => isOverFor(client, changeMs, nowMs, pauseMs))
+  }
   const others = clients.filter((client) => !isOver(client))
   if (others.length < clients.length) {
     const over = clients.filter(isOver)
-    const perSecond = (rows: readonly DeniedRow[]) => rows.reduce((sum, row) => sum + row.perSecond, 0)
     const left = leftDenied(denials, over, others)
-    const isListed = left.deniedClients === others.length
-    const unlisted = isListed ? 0 : deniedRates(report).denied - perSecond(over)
-    return { clients: others, ...left, deniedPerSecond: Math.max(perSecond(others), unlisted) }
+    return { clients: others, ...left, deniedPerSecond: leftRate(report, others, left.denied) }
   }
   return {
     clients,
@@ -59,23 +62,47 @@ export function stillDenied(
 }
 
 /** Returns whether a client has not been denied since a change, such as since blocked requests became as frequent as they are. */
-function isOverFor({ denied, firstMs, lastMs }: DeniedRow, changeMs: number, nowMs: number): boolean {
-  return isEnded(lastMs, (lastMs - firstMs) / Math.max(1, denied - 1), changeMs, nowMs)
+function isOverFor(
+  { denied, firstMs, lastMs }: DeniedRow,
+  changeMs: number,
+  nowMs: number,
+  pauseMs: number,
+): boolean {
+  return isEnded(lastMs, (lastMs - firstMs) / Math.max(1, denied - 1), changeMs, nowMs, pauseMs)
 }
 
 /**
- * Returns denials by limits, and blocked requests, a second, over the last minute. The same slots count both, so their
- * counts split the rate. While only blocked requests are denied, all of it is theirs: the row and its sentence say one
- * number, also in the minute after a block.
+ * Returns how long a client that goes on asking may not be denied: one that was denied until a fixed window ended is
+ * allowed in the next one, until it is at its limit again.
  */
-export function ratesOf(report: LimiterReport, isDenied: boolean) {
+function pauseOf({ limitName, lastMs }: DeniedRow, limits: readonly LimitRow[]): number {
+  const pauses = limits
+    .filter(({ name, kind }) => name === limitName && kind === 'fixed-window')
+    .flatMap(({ windowMs }) => (windowMs && windowMs - (lastMs % windowMs) <= FOLLOWED_MS ? windowMs : []))
+  return Math.min(MAX_PAUSE_MS, Math.max(0, ...pauses))
+}
+
+/** Returns how often the clients are denied that are left: as those that are listed, but never more than all together. */
+function leftRate(report: LimiterReport, listed: readonly DeniedRow[], leftDenials: number): number {
+  const all = deniedRates(report).denied
+  const denied = listed.reduce((sum, row) => sum + row.denied, 0)
+  const perSecond = listed.reduce((sum, row) => sum + row.perSecond, 0)
+  if (denied === 0) return (all * leftDenials) / Math.max(1, report.denials.denied)
+  return Math.min(all, (perSecond * leftDenials) / denied)
+}
+
+/**
+ * Returns denials, and blocked requests, a second, over the last minute. `stillPerSecond` is how often those are denied
+ * that still are: all else is of blocked requests, or of clients that have been blocked since.
+ */
+export function ratesOf(report: LimiterReport, stillPerSecond: number) {
   const { allowed, denied: all } = report.traffic.perSecond
-  const { denied, blocked } = deniedRates(report)
-  return isDenied || blocked === 0 ? { allowed, denied, blocked } : { allowed, denied: 0, blocked: all }
+  const { blocked } = deniedRates(report)
+  return { allowed, denied: stillPerSecond, blocked: blocked === 0 ? 0 : Math.max(0, all - stillPerSecond) }
 }
 
 /** Returns how often limits deny, and how often requests are blocked, a second, however the denials go on. */
-function deniedRates({ run, blocked, traffic }: LimiterReport) {
+export function deniedRates({ run, blocked, traffic }: LimiterReport) {
   const { denied } = traffic.perSecond
   if (blocked === undefined || blocked.perMinute === 0) return { denied, blocked: 0 }
   const perMinute = blocked.perMinute + (run?.perMinute ?? 0)

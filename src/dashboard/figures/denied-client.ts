@@ -16,8 +16,10 @@ export const FEW_NETWORKS = 10
 export const CLIENT_NETWORKS = FEW_NETWORKS + 1
 /** Up to how many addresses of a client are counted exactly. */
 export const CLIENT_ADDRESSES = 256
-/** Rates are of the last 30 to 60 seconds. */
+/** Rates are of the last 30 to 60 seconds, or since the first denial. */
 const RATE_SPAN_MS = 30_000
+/** A few denials within a shorter time say nothing of a rate. */
+const MIN_RATE_MS = 10_000
 /** How long a client that is no longer denied keeps its row. */
 export const ROW_MS = 10_000
 
@@ -95,8 +97,10 @@ export function rowOf(client: DeniedClient, nowMs: number): DeniedRow {
   client.rowMs = nowMs
   advanceRate(client, nowMs)
   const sinceMs = Math.max(client.firstMs, client.spanMs - RATE_SPAN_MS)
-  const seconds = Math.max(1, (nowMs - sinceMs) / 1000)
-  const perSecond = (client.current + client.previous) / seconds
+  const seconds = Math.max(MIN_RATE_MS, nowMs - sinceMs) / 1000
+  const counted = client.current + client.previous
+  const isFirst = sinceMs === client.firstMs // the span begins with a denial, so that its intervals are one fewer
+  const perSecond = (isFirst && counted > 1 ? counted - 1 : counted) / seconds
   const { row = newRow(client) } = client
   client.row = row.perSecond === perSecond ? row : { ...row, perSecond }
   return client.row

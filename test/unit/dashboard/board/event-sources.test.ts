@@ -136,7 +136,7 @@ test('a change of settings is logged once, with who made it, why, and what, alth
       by: 'ada',
       reason: 'a launch',
       text: 'set api to 7',
-      details: { limits: 'set api to 7', effect: 'looser' },
+      details: { limits: 'set api to 7', parts: 1, effect: 'looser' },
     },
     { limiter: 'api', by: 'bob', reason: 'a mistake', text: 'set the mode to report' },
   ])

@@ -38,12 +38,12 @@ test('a client that is denied again is not blocked, and blocked requests are no 
   const back = deniedRow('scraper', 601, { firstMs: 0, lastMs: BLOCKED_MS + 4 * SECOND_MS })
   const { clients, denied } = stillDenied({ ...report, denied: [back] }, 0, BLOCKED_MS + 200 * SECOND_MS)
   expect([clients, denied]).toEqual([[back], 0])
-  expect(ratesOf(report, true)).toEqual({
+  expect(ratesOf(report, 0.5)).toEqual({
     allowed: 1,
-    denied: expect.closeTo(0.5),
-    blocked: expect.closeTo(9.5),
+    denied: 0.5,
+    blocked: 9.5,
   })
-  expect(ratesOf(report, false)).toEqual({ allowed: 1, denied: 0, blocked: 10 })
+  expect(ratesOf(report, 0)).toEqual({ allowed: 1, denied: 0, blocked: 10 })
 })
 
 /** Returns what a process reports if it has denied clients twice each, the first of which were blocked, and lists some. */
@@ -136,4 +136,63 @@ test('a client that is not denied since its limit was raised is left out, beside
   expect(namesAt(nowMs)).toEqual(['raised', 'rare', 'again', 'other'])
   expect(namesAt(nowMs, raisedMs)).toEqual(['rare', 'again', 'other'])
   expect(namesAt(raisedMs + 2 * SECOND_MS, raisedMs)).toEqual(['raised', 'rare', 'again', 'other'])
+})
+
+/** Attackers that four processes have denied until a block, beside customers that go on, with what each process counted. */
+function afterBlock(processes: number) {
+  const nowMs = BLOCKED_MS + 8 * SECOND_MS
+  const customers = Array.from({ length: 20 }, (_, i) =>
+    deniedRow(`cust-${i}`, 12, { firstMs: 0, lastMs: nowMs - SECOND_MS, perSecond: 0.7 / processes }),
+  )
+  const attackers = Array.from({ length: 150 }, (_, i) =>
+    deniedRow(`bad-${i}`, 2, { firstMs: BLOCKED_MS - SECOND_MS, lastMs: BLOCKED_MS - 900, perSecond: 1 }),
+  )
+  const one = reportOf({
+    run: { sinceMs: 0, lastMs: nowMs - SECOND_MS, risenMs: 0, perMinute: 1500 },
+    blocked: { sinceMs: BLOCKED_MS, lastMs: nowMs, risenMs: BLOCKED_MS, perMinute: 200 },
+    traffic: { ...trafficOf(0, []), perSecond: { allowed: 5, denied: 119 / processes } },
+    denied: [...attackers, ...customers],
+  })
+  return { report: mergeBriefly(Array(processes).fill(one) as never, 200), nowMs }
+}
+
+test('after a block, the rate is that of those still denied, and never more than that of the limiter', () => {
+  const { report, nowMs } = afterBlock(4)
+  const { clients, deniedPerSecond } = stillDenied(report, 0, nowMs)
+  expect([clients.length, deniedPerSecond]).toEqual([20, expect.closeTo(14)])
+  const { denied, blocked } = ratesOf(report, deniedPerSecond)
+  expect(denied + blocked).toBeCloseTo(119)
+  const bursts = report.denied.map((row) => ({ ...row, perSecond: 100 }))
+  expect(stillDenied({ ...report, denied: bursts }, 0, nowMs).deniedPerSecond).toBeLessThan(119)
+})
+
+test('customers that pause at the beginning of each fixed window are still denied beside blocked requests', () => {
+  const lastMs = 69_900
+  const limits = [
+    {
+      name: 'api',
+      kind: 'fixed-window',
+      limit: 5,
+      windowMs: 10_000,
+      isLocal: false,
+      allowed: 9,
+      denied: 9,
+      peak: 1,
+    },
+  ]
+  const { report } = afterBlock(1)
+  const isShownAt = (nowMs: number, at = lastMs, known = limits) => {
+    const denied = [deniedRow('acme', 700, { firstMs: 0, lastMs: at })]
+    return stillDenied(
+      { ...report, blocked: { ...report.blocked, risenMs: 67_000 } as never, limits: known, denied },
+      0,
+      nowMs,
+    ).clients.length
+  }
+  const waits = [4000, 9000, 14_000].map((ms) => isShownAt(lastMs + ms))
+  expect([waits, isShownAt(66_000 + 4000, 66_000), isShownAt(lastMs + 4000, lastMs, [])]).toEqual([
+    [1, 1, 0],
+    0,
+    0,
+  ])
 })

@@ -95,7 +95,7 @@ test('clients of one identity in two limits are two, and the rate falls once den
       .map(({ limitName }) => limitName)
       .toSorted(),
   ).toEqual(['day', 'hour'])
-  expect(clients.top(START_MS, 1)[0]?.perSecond).toBe(1)
+  expect(clients.top(START_MS, 1)[0]?.perSecond).toBe(0.1)
   expect(clients.top(START_MS + 90_000, 1)[0]?.perSecond).toBe(0)
 })
 

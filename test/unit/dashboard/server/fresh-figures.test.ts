@@ -33,9 +33,9 @@ test('without an open page, each reply has what has happened since the last one'
   const proposal = () => send('proposal', { targets: [{ storedIdentity }] })
   await charge(limiter, 'acme', 4)
   const [{ identity: storedIdentity = '' } = {}] = (await board.asOfNow()).detail('api')?.denied ?? []
-  expect(await proposal()).toMatchObject({ raises: [{ proposed: 80 }] })
+  expect(await proposal()).toMatchObject({ raises: [{ proposed: 10 }] })
   await charge(limiter, 'acme', 500)
-  expect(await proposal()).toMatchObject({ raises: [{ proposed: 40_000 }] })
+  expect(await proposal()).toMatchObject({ raises: [{ proposed: 4000 }] })
   await board.stop()
 })
 
