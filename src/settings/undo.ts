@@ -1,4 +1,4 @@
-import type { ChangedPart } from '../limiter/settings-document.js'
+import type { ChangedPart, SettingsChange } from '../limiter/settings-document.js'
 import { isSameJson } from '../util/same-json.js'
 import { show, wrongUse } from '../util/validate.js'
 import { type ConflictingPart, namesOf, SettingsConflictError } from './conflict.js'
@@ -9,7 +9,7 @@ import { bareChange, type StoredSettings, shownChange } from './stored-settings.
 
 /**
  * Returns the revision that restores what a change replaced. It rejects with a `SettingsConflictError` if
- * one of those parts has changed since, and with a `TypeError` if there is nothing to restore.
+ * one of those parts has changed since, and with a `NothingLeftError` if all of them are as before it.
  */
 export function undoing(id: string): Revision {
   return {
@@ -21,10 +21,8 @@ export function undoing(id: string): Revision {
       const { change, later } = findChange(settings, id)
       const parts = partsOf(settings.document, nowMs)
       const changed = knownParts(change)
+      if (changed.every((part) => isUndone(part, parts, nowMs))) throw nothingLeft(change, later)
       checkUnchanged(changed, parts, later, nowMs)
-      const isUndone = ({ path, before }: ChangedPart) =>
-        isSameJson(parts.get(path), unlessEnded(path, before, nowMs))
-      if (changed.every(isUndone)) throw nothingLeft(change)
       for (const { path, before } of changed) setPart(parts, path, before, nowMs)
       return documentOf(parts)
     },
@@ -50,7 +48,10 @@ function knownParts({ by, reason, parts, partCount }: StoredChange): readonly Ch
   throw wrongUse('settings', problem, 'Change the document instead.')
 }
 
-/** Throws a `SettingsConflictError` if parts are no longer what a change made them. */
+const isUndone = ({ path, before }: ChangedPart, parts: Parts, nowMs: number) =>
+  isSameJson(parts.get(path), unlessEnded(path, before, nowMs))
+
+/** Throws a `SettingsConflictError` if parts are neither what a change made them, nor as they were before it. */
 function checkUnchanged(
   changed: readonly ChangedPart[],
   parts: Parts,
@@ -60,7 +61,8 @@ function checkUnchanged(
   const laterByPath = new Map(
     later.toReversed().flatMap((change) => (change.parts ?? []).map(({ path }) => [path, change] as const)),
   )
-  const conflicts = changed.flatMap(({ path, before: yours, after: before }): ConflictingPart[] => {
+  const left = changed.filter((part) => !isUndone(part, parts, nowMs))
+  const conflicts = left.flatMap(({ path, before: yours, after: before }): ConflictingPart[] => {
     const change = laterByPath.get(path)
     const theirs = parts.get(path)
     if (change === undefined && isSameJson(theirs, unlessEnded(path, before, nowMs))) return []
@@ -72,8 +74,22 @@ function checkUnchanged(
   throw new SettingsConflictError(`${problem}. ${fix}`, later.map(shownChange), conflicts)
 }
 
-function nothingLeft({ by, reason, parts = [] }: StoredChange): TypeError {
-  const why = parts.length === 0 ? 'it changed nothing' : 'its overrides have ended'
-  const problem = `nothing of the change of ${by} (${JSON.stringify(reason)}) is left to undo, because ${why}`
-  return wrongUse('settings', problem, 'Leave it as it is.')
+/** Nothing is left to undo: the parts are as they were before. */
+export class NothingLeftError extends TypeError {}
+
+function nothingLeft(
+  { by, reason, parts = [] }: StoredChange,
+  later: readonly StoredChange[],
+): NothingLeftError {
+  const what = `nothing of the change of ${by} (${JSON.stringify(reason)}) is left to undo`
+  const undone = whyUndone(later, new Set(parts.map(({ path }) => path))) ?? 'its overrides have ended'
+  const why = parts.length === 0 ? 'it changed nothing' : undone
+  return new NothingLeftError(`settings: ${what}, because ${why}. Leave it as it is.`)
+}
+
+/** Returns which of the later changes, the newest first, made parts what they were before; `undefined` if none did. */
+export function whyUndone(later: readonly SettingsChange[], paths: ReadonlySet<string>): string | undefined {
+  const change = later.find(({ parts }) => parts?.some(({ path }) => paths.has(path)))
+  if (change === undefined) return undefined
+  return `${change.by} (${JSON.stringify(change.reason)}) has undone it already`
 }

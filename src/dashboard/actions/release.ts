@@ -1,5 +1,6 @@
 import { partsInForce } from '../../settings/in-force.js'
 import { overridePath } from '../../settings/parts.js'
+import { NothingLeftError } from '../../settings/undo.js'
 import { fieldsOf } from '../../util/values.js'
 import type { Watched } from '../figures/limiter-watch.js'
 import type { ShownClient } from '../figures/shown.js'
@@ -37,5 +38,8 @@ async function undoBlocks(watched: Watched, targets: readonly Target[], author: 
   const all = [...targets, ...(await resolveTargets(watched, targets))]
   const wanted = new Set(all.map((target) => overridePath({ ...target, block: true })))
   const paths = blocked.flatMap(({ path }) => (wanted.has(path) ? [path] : []))
-  if (paths.length > 0) await lift(watched, { paths, base: recorded.changes[0]?.id ?? null }, author)
+  if (paths.length === 0) return
+  await lift(watched, { paths, base: recorded.changes[0]?.id ?? null }, author).catch((error) => {
+    if (!(error instanceof NothingLeftError)) throw error // otherwise another operator has just undone them
+  })
 }

@@ -17,6 +17,8 @@ export interface LimiterTuning {
 /** Proposals of limits, and trials that an operator starts, approves and ends. Unknown limiters reject. */
 export interface Tuning {
   read(limiter: string): Promise<LimiterTuning>
+  /** Reads the last trial; `undefined` if there was none. */
+  trial(limiter: string): Promise<Trial | undefined>
   start(asked: AskedTrial, origin: TrialOrigin): Promise<Trial | undefined>
   approve(limiter: string, origin: TrialOrigin): Promise<Trial | undefined>
   stop(limiter: string, origin: TrialOrigin): Promise<Trial | undefined>
@@ -42,6 +44,7 @@ export function tuningOf(groups: readonly Group[], trials: readonly Trials[]): T
       const [demands, trial] = await Promise.all([found.demands(), found.trials.read(limiter)])
       return { proposals: demands.map(propose), ...(trial && { trial }) }
     },
+    trial: async (limiter) => find(limiter).trials.read(limiter),
     async start(asked, origin) {
       const { watch, trials: own, demands } = find(asked.limiter)
       const current = watch.limitsInForce().filter(({ name }) => name === asked.limitName)

@@ -67,6 +67,14 @@ export function moment(atMs, nowMs = Date.now()) {
   return `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`
 }
 
+/** Returns a text without its middle if it has more characters than `max`. */
+export function shortened(text, max = 60) {
+  const characters = Array.from(text)
+  if (characters.length <= max) return text
+  const half = Math.floor((max - 1) / 2)
+  return `${characters.slice(0, half).join('')}…${characters.slice(-half).join('')}`
+}
+
 /**
  * Returns a text that a client has chosen, as it can be shown. Characters that only turn the direction of others
  * are spelled out: `gnp.exe` must not read `exe.png`.

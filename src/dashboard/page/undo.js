@@ -1,24 +1,37 @@
 import { confirmDialog, textOf } from './confirm-dialog.js'
 import { conflictLines } from './conflict-texts.js'
 import { el } from './dom.js'
+import { shortened } from './format.js'
 import { randomId } from './random-id.js'
 import { post } from './server.js'
 
 const MAX_REASON = 500
+const MAX_WORDS = 200
+/** What is being undone. A list may be drawn again meanwhile: its new button is as busy. */
+const running = new Map()
 
 /**
  * Creates a button that undoes something at once. `undone` is `limiter`, `what` in words, and the `body` of the action
  * `undo`, or of another `action`, which cannot be undone in turn.
  */
 export function undoButton(label, undone, context) {
+  const { change, paths, targets } = undone.body
+  const key = JSON.stringify([undone.limiter, change, paths, targets])
   const attributes = { type: 'button', class: 'undo', 'aria-label': label }
   const button = el('button', { ...attributes, onclick }, 'Undo')
+  showBusy()
 
-  /** The second click of a double click may be on what has moved below the pointer. */
-  async function onclick({ detail }) {
-    if (detail > 1 || button.hasAttribute('aria-busy')) return
+  function onclick() {
+    if (running.has(key)) return
+    const run = undo(undone, context).finally(() => running.delete(key))
+    running.set(key, run)
+    showBusy()
+  }
+
+  async function showBusy() {
+    if (!running.has(key)) return
     button.setAttribute('aria-busy', 'true')
-    await undo(undone, context)
+    await running.get(key)
     button.removeAttribute('aria-busy')
   }
 
@@ -31,8 +44,8 @@ async function undo(undone, context, id = randomId()) {
   const { limiter, what, body, action = 'undo' } = undone
   const author = { ...actions.nameOf(actions.rememberedName() ?? ''), reason: reasonOf(undone), id }
   try {
-    await post(action, { limiter, ...body, ...author })
-    sayDone(undone, context, id)
+    const { ended } = await post(action, { limiter, ...body, ...author })
+    sayDone(undone, context, id, ended)
   } catch (error) {
     if (error.conflicts !== undefined) confirmUndo(undone, context, error)
     else {
@@ -42,8 +55,10 @@ async function undo(undone, context, id = randomId()) {
   }
 }
 
-function sayDone(undone, context, change) {
+/** Says what was undone. There is no way back from the end of a trial, `ended`, or from another action. */
+function sayDone(undone, context, change, ended) {
   const { limiter, what, action } = undone
+  if (ended !== undefined) return context.onDone(`Undone: ${what}, in ${limiter}. This has ended ${ended}.`)
   const back = { limiter, what: oppositeOf(what), body: { change } }
   const again = { text: 'Undo', run: () => undo(back, context) }
   context.onDone(`Undone: ${what}, in ${limiter}.`, action === undefined ? again : undefined)
@@ -65,7 +80,7 @@ function confirmUndo(undone, context, { conflicts, message, base }) {
     async run(author) {
       id = author.id
       try {
-        await post('undo', { limiter, ...body, base, ...author })
+        await post('undo', { limiter, ...body, over: base, ...author })
         return what
       } catch (error) {
         if (error.conflicts === undefined) throw error
@@ -85,4 +100,4 @@ const UNDO = 'the undo of '
 const oppositeOf = (what) => (what.startsWith(UNDO) ? what.slice(UNDO.length) : UNDO + what)
 
 /** Returns a change in words: by whom, and what it did or why. */
-export const changeWords = (by, text) => `the change by ${by} (${text})`
+export const changeWords = (by, text) => `the change by ${by} (${shortened(text, MAX_WORDS)})`

@@ -5,6 +5,7 @@ import { actionsOn, finderIn } from './actions.js'
 import { type DashboardOptions, readDashboardOptions } from './options.js'
 import { pageServer } from './page-handler.js'
 import { trialActions } from './trial-actions.js'
+import { undoAction } from './undo-action.js'
 
 /** The dashboard: a handler for Express, Connect and `node:http`. */
 export interface Dashboard<
@@ -56,7 +57,12 @@ export function dashboard<
   const { limiters, hosts, label } = readDashboardOptions(options)
   const watches = watchAll(limiters, label)
   const board = boardOf(watches)
-  const actions = new Map([...actionsOn(watches, board), ...trialActions(board.tuning, finderIn(watches))])
+  const find = finderIn(watches)
+  const actions = new Map([
+    ...actionsOn(watches, board),
+    ['undo', undoAction(find, board.tuning)] as const,
+    ...trialActions(board.tuning, find),
+  ])
   const { authorize, operator } = options
   const page = pageServer(board, actions, { authorize, hosts, ...(operator && { operator }) })
 

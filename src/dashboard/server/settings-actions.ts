@@ -4,7 +4,6 @@ import type { LimitDemand } from '../../tuning/client-demand.js'
 import { timeout } from '../../util/timeout.js'
 import { readEditable, readParts, saveParts } from '../actions/edit.js'
 import { type LimiterInForce, readInForce } from '../actions/in-force.js'
-import { type Lifted, lift } from '../actions/lift.js'
 import { networkNotes, networkWarnings } from '../actions/network-warnings.js'
 import { previewEdit, previewOverride } from '../actions/preview.js'
 import { proposeRaise } from '../actions/raise.js'
@@ -15,7 +14,6 @@ import type { Watched } from '../figures/limiter-watch.js'
 import type { PageFigures } from '../figures/shown.js'
 import { attempt, attemptRead } from './attempt.js'
 import { type Body, readBase, readChangeAuthor, readEffect } from './read-change.js'
-import { RequestError } from './respond.js'
 
 /** Who sends an action. */
 export interface Sender {
@@ -106,27 +104,7 @@ export function settingsActions(
     return {}
   }
 
-  /** Undoes parts that are in force, or a whole change. */
-  async function undo(body: Body, { operator }: Sender): Promise<object> {
-    const watched = find(body.limiter)
-    const author = readChangeAuthor(body, operator)
-    await attempt(() => lift(watched, readLifted(body), author))
-    return {}
-  }
-
-  return { proposal, 'in-force': inForce, settings, preview, save, undo }
-}
-
-/** Reads what is undone: a change, nevertheless with the version that it is based on, or parts of a version. */
-function readLifted({ change, paths, base }: Body): Lifted {
-  if (typeof change === 'string')
-    return base === undefined ? { change } : { change, base: readBase(base) ?? change }
-  if (isPaths(paths)) return { paths, base: readBase(base) }
-  throw new RequestError(400, 'undo needs a change, or paths.')
-}
-
-function isPaths(paths: unknown): paths is readonly string[] {
-  return Array.isArray(paths) && paths.length > 0 && paths.every((path) => typeof path === 'string')
+  return { proposal, 'in-force': inForce, settings, preview, save }
 }
 
 /** Returns the address that the request of an operator came from, as a limiter reads it. */

@@ -1,5 +1,6 @@
 import type { SettingsDocument } from '../../limiter/settings-document.js'
 import type { SharedSettings } from '../../settings/shared-settings.js'
+import { changeIdOf } from './change-id.js'
 import { OWN_AUTHOR } from './own-author.js'
 import { shareOf } from './standing.js'
 import type { DuePhase, Trial, TrialFigures, TrialOutcome } from './trial.js'
@@ -69,9 +70,9 @@ class Overridden extends Error {}
  * cannot be changed back.
  */
 export async function makeChange(settings: SharedSettings, trial: Trial): Promise<Made> {
-  const { limiter, id, phase } = trial
+  const { limiter, phase } = trial
   try {
-    await settings.change(limiter, edit, { ...authorOf(trial), id: `${id}-${phase}` })
+    await settings.change(limiter, edit, { ...authorOf(trial), id: changeIdOf(trial) })
     return { made: 'made' }
   } catch (error) {
     if (error instanceof Overridden) return { made: 'overridden' }

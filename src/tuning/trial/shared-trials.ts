@@ -121,7 +121,8 @@ export function sharedTrials(
       takeAsked(plan.limiter, origin, async (trial) => {
         checkPlan(plan)
         checkEnded(plan.limiter, trial)
-        const { limits } = await settings.read(plan.limiter)
+        const { limits, candidate } = await settings.read(plan.limiter)
+        if (candidate !== undefined) throw hasCandidate(plan.limiter)
         return newTrial(plan, origin, limitIn({ limits }, plan.limitName), now())
       }),
     approve: async (limiter, origin) =>
@@ -140,6 +141,10 @@ function checkPlan({ limit, watchMs, guardMs, maxHarmedShare }: TrialPlan): void
 function checkEnded(limiter: string, trial: Trial | undefined): void {
   if (trial === undefined || trial.phase === 'ended') return
   throw new TypeError(`tune: ${limiter} must have no other trial, but one is ${trial.phase}. Stop it first.`)
+}
+
+function hasCandidate(limiter: string): TypeError {
+  return new TypeError(`tune: ${limiter} must have no candidate in its settings. Remove it first.`)
 }
 
 function newTrial(plan: TrialPlan, origin: TrialOrigin, before: Trial['before'], nowMs: number): Trial {

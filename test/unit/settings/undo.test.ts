@@ -78,11 +78,25 @@ test('rejects if a part has changed since, and names it with the later change', 
 })
 
 test('the same change is not undone twice', async () => {
-  const { set, lastId, undo, failure } = edited()
+  const { set, lastId, undo, failure, settings } = edited()
   await set({ mode: 'report' })
   const id = await lastId()
   await undo(id)
-  expect((await failure(id)).message).toContain('later changes: mode (by bob: "a rollback")')
+  const error = await failure(id)
+  expect(error).toBeInstanceOf(TypeError)
+  expect(error.message).toBe(
+    'settings: nothing of the change of ada ("a test") is left to undo, because bob ("a rollback") has undone it ' +
+      'already. Leave it as it is.',
+  )
+  expect(await settings.changes('api')).toHaveLength(2)
+})
+
+test('a part that is as before already stands in the way of none of the others', async () => {
+  const { set, lastId, undo } = edited()
+  await set({ mode: 'report', limits: { api: { limit: 5 } } })
+  const id = await lastId()
+  await set({ mode: undefined })
+  expect(await undo(id)).toEqual({ limits: {}, overrides: [] })
 })
 
 test('a value that was restored by hand is a later change also', async () => {
@@ -143,7 +157,7 @@ describe('with overrides that have ended', () => {
     const clock = end()
     await set({ mode: 'report' })
     clock.mockRestore()
-    expect((await failure(id)).parts).toEqual([expect.objectContaining({ before: acme(until) })])
+    expect((await failure(id)).message).toContain('is left to undo, because its overrides have ended')
     expect((await settings.read('api')).overrides).toEqual([])
   })
 })
@@ -223,7 +237,8 @@ test('of undos at once, one is made and the others see it', async () => {
   )
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  expect(errors.every((error) => error instanceof SettingsConflictError)).toBe(true)
+  const undone = expect.stringContaining('because bob ("a rollback") has undone it already')
+  expect(errors.map(({ message }) => message)).toEqual(Array.from({ length: 7 }, () => undone))
   expect(await settings.changes('api')).toHaveLength(2)
   expect((await store.documents?.read([{ key: KEY }]))?.[0]?.text).toContain('"undoes"')
 })

@@ -1,4 +1,4 @@
-import { ban, fixedWindow, memoryStore, StoreError, sharedSettings } from 'headgate'
+import { ban, fixedWindow, memoryStore, type SharedSettings, StoreError, sharedSettings } from 'headgate'
 import { blockIdentities } from '../../../../src/dashboard/actions/adjust-clients.js'
 import { readInForce } from '../../../../src/dashboard/actions/in-force.js'
 import { lift } from '../../../../src/dashboard/actions/lift.js'
@@ -94,6 +94,56 @@ test('what another operator has changed meanwhile is not lifted', async () => {
   await settings.change('api', { limits: { api: { limit: 7 } } }, omar)
   await expect(lift(watched, { paths: ['limits.api'], base }, ines)).rejects.toThrow('omar')
   expect((await settings.read('api')).limits).toEqual({ api: { limit: 7 } })
+})
+
+describe('lifted from a list that is no longer true', () => {
+  const paths = ['limits.api']
+  const limited = async (settings: SharedSettings, limit: number, by: string) => {
+    await settings.change('api', { limits: { api: { limit } } }, { by, reason: 'x' })
+    return (await settings.changes('api'))[0]?.id ?? ''
+  }
+
+  test('what was listed goes, with what has replaced it since, and what was there before comes back', async () => {
+    const { watched, settings } = watchedLimiter()
+    const base = await limited(settings, 200, 'ada')
+    const over = await limited(settings, 300, 'eve')
+    const conflict = await lift(watched, { paths, base }, ines).catch((error) => error)
+    expect(conflict.parts).toEqual([
+      expect.objectContaining({ before: { limit: 200 }, theirs: { limit: 300 } }),
+    ])
+    expect(conflict.parts[0]).not.toHaveProperty('yours') // as in the code, as before ada's change
+    await lift(watched, { paths, base, over }, ines)
+    expect((await settings.read('api')).limits).toEqual({})
+  })
+
+  test('is undone once, whoever else tries, at once or later, and nevertheless', async () => {
+    const { watched, settings } = watchedLimiter()
+    await limited(settings, 200, 'ada')
+    const base = await limited(settings, 20, 'eve')
+    const both = await Promise.allSettled([ines, omar].map((by) => lift(watched, { paths, base }, by)))
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    const over = (await settings.changes('api'))[0]?.id ?? ''
+    const later = [{ paths, base }, { paths, base, over }, { change: base }, { change: base, over }]
+    const messages = await Promise.all(
+      later.map((each) => lift(watched, each, omar).catch(({ message }) => message)),
+    )
+    const undone = expect.stringMatching(/ left to undo, because ines \("[^"]+"\) has undone it already\./)
+    expect(messages).toEqual(later.map(() => undone))
+    expect((await settings.read('api')).limits).toEqual({ api: { limit: 200 } })
+    expect(await settings.changes('api')).toHaveLength(3)
+  })
+
+  test('an override that has ended meanwhile leaves nothing to undo, and no entry in the history', async () => {
+    const { watched, settings } = watchedLimiter()
+    const until = Date.now() + 60_000
+    await settings.change('api', { overrides: [{ identity: 'acme', block: true, until }] }, ines)
+    const { entries, base = null } = await readInForce(watched, nobody)
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(until + 1)
+    const lifting = lift(watched, { paths: entries[0]?.paths ?? [], base }, omar)
+    await expect(lifting).rejects.toThrow('nothing is left to undo, because it has ended')
+    clock.mockRestore()
+    expect(await settings.changes('api')).toHaveLength(1)
+  })
 })
 
 describe('a ban', () => {

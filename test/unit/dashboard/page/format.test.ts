@@ -1,6 +1,7 @@
 import { pageModule } from '../../../support/page-module.js'
 
 const format = pageModule<{
+  shortened(text: string, max?: number): string
   counted(value: number, noun: string): string
   rate(value: number): string
   percent(share: number): string
@@ -14,6 +15,16 @@ const { valueTicks, timeTicks } = pageModule<{
   valueTicks(largest: number, most?: number): number[]
   timeTicks(fromMs: number, toMs: number, most: number): number[]
 }>('axis.js')
+
+test('a long text loses its middle, between whole characters', () => {
+  const texts = ['acme', 'x'.repeat(60), `a${'😀'.repeat(60)}z`]
+  expect(texts.map((text) => format.shortened(text))).toEqual([
+    'acme',
+    'x'.repeat(60),
+    `a${'😀'.repeat(28)}…${'😀'.repeat(28)}z`,
+  ])
+  expect(format.shortened('0123456789', 5)).toBe('01…89')
+})
 
 test('numbers are short, and never say none of what there is', () => {
   expect([0, 0.004, 0.09, 0.096, 4.25, 9.94, 9.96, 12.4, 1234.5].map(format.rate)).toEqual([

@@ -1,8 +1,9 @@
 import { memoryStore, sharedSettings } from 'headgate'
 import { customStore } from 'headgate/store'
-import { actionsOn } from '../../../../src/dashboard/server/actions.js'
+import { actionsOn, finderIn } from '../../../../src/dashboard/server/actions.js'
 import { RequestError } from '../../../../src/dashboard/server/respond.js'
 import type { ActionFigures } from '../../../../src/dashboard/server/settings-actions.js'
+import { undoAction } from '../../../../src/dashboard/server/undo-action.js'
 import type { LimitDemand } from '../../../../src/tuning/client-demand.js'
 import { type WatchedLimiter, watchedLimiter } from '../actions/watched.js'
 import { givenFigures } from './page-figures.js'
@@ -23,12 +24,17 @@ const demand: LimitDemand = {
 
 /** Returns what sends an action, as the operator `ines`. */
 function actions(given: WatchedLimiter, figures: Partial<ActionFigures> = {}) {
-  const all = actionsOn([given.watched], {
+  const own = actionsOn([given.watched], {
     record: () => undefined,
     asOfNow: async () => givenFigures(),
     demands: async () => [demand],
     ...figures,
   })
+  const undo = undoAction(finderIn([given.watched]), {
+    trial: async () => undefined,
+    stop: async () => undefined,
+  })
+  const all = new Map([...own, ['undo', undo]])
   return async (name: string, body: object, operator: string | undefined = 'ines') => {
     const req = { socket: { remoteAddress: '203.0.113.9' }, headers: {} }
     return all.get(name)?.run({ limiter: 'api', ...body }, { operator, req }) as Promise<
@@ -100,11 +106,11 @@ test('settings are read, previewed and saved, and a second operator sees the con
     conflicts: [{ path: 'limits.api', before: { limit: 1 }, theirs: { limit: 9 }, change: { by: 'omar' } }],
   })
   expect(await send('settings', {})).toMatchObject({ document: { limits: { api: { limit: 9 } } } })
-  const nevertheless = (version: unknown) => send('undo', { change: base, base: version, reason })
+  const nevertheless = (version: unknown) => send('undo', { change: base, over: version, reason })
   expect(await failure(nevertheless(base))).toMatchObject({ status: 409 })
   await nevertheless((undone as unknown as { base: string }).base)
   expect(await send('settings', {})).toMatchObject({ document: { limits: {} } })
-  expect(await failure(send('undo', { change: 'never', base, reason }))).toMatchObject({ status: 400 })
+  expect(await failure(send('undo', { change: 'never', over: base, reason }))).toMatchObject({ status: 400 })
 })
 
 test('a preview whose figures do not come in time fails with the name of the store', async () => {
@@ -283,6 +289,11 @@ test.each([
   ['save', { parts: [{ path: 'limits.api', value: { limit: 'x' } }], base: null, reason }, 'limits.api'],
   ['undo', { reason }, 'undo needs'],
   ['undo', { change: 'never', reason }, 'there is no change'],
+  ['undo', { paths: ['nope'], base: null, reason }, 'nope was not in force when it was listed'],
+  ['undo', { paths: ['__proto__'], base: null, reason }, '__proto__ was not in force'],
+  ['undo', { paths: ['mode'], base: 'gone', reason }, 'the history does not reach back'],
+  ['undo', { paths: ['mode'], base: 'gone', over: null, reason }, 'the history does not reach back'],
+  ['undo', { paths: ['mode'], base: null, over: 7, reason }, 'base must be'],
 ])('%s of %j is a 400', async (name, body, message) => {
   const given = watchedLimiter()
   expect(await failure(actions(given)(name, body))).toMatchObject({
@@ -328,7 +339,7 @@ test('actions that change something are marked', () => {
     demands: async () => [],
   })
   const changes = Array.from(all).flatMap(([name, { isChange }]) => (isChange ? [name] : []))
-  expect(changes).toEqual(['release', 'override', 'save', 'undo'])
+  expect(changes).toEqual(['release', 'override', 'save'])
   expect(Array.from(all.keys()).length - changes.length).toBe(5)
 })
 

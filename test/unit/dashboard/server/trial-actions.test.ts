@@ -4,6 +4,7 @@ import { LimiterWatch } from '../../../../src/dashboard/figures/limiter-watch.js
 import { finderIn } from '../../../../src/dashboard/server/actions.js'
 import { RequestError } from '../../../../src/dashboard/server/respond.js'
 import { trialActions } from '../../../../src/dashboard/server/trial-actions.js'
+import { undoAction } from '../../../../src/dashboard/server/undo-action.js'
 import { charge, type WatchedLimiter, watchedLimiter } from '../actions/watched.js'
 import { sharedDocuments, sharedStore } from '../shared/shared-documents.js'
 
@@ -30,11 +31,14 @@ function sharedLimiter(options: object = {}): WatchedLimiter {
 function actions(given: WatchedLimiter) {
   const board = boardOf([new LimiterWatch(given.watched)])
   boards.push(board)
-  const all = new Map(trialActions(board.tuning, finderIn([given.watched])))
+  const find = finderIn([given.watched])
+  const all = new Map(trialActions(board.tuning, find))
+  const undo = undoAction(find, board.tuning)
   const send = async (name: string, body: object = {}) =>
-    all.get(name)?.run({ limiter: 'api', ...body }, { operator: 'ines', req: {} }) as never as Promise<
-      Record<string, unknown>
-    >
+    (name === 'undo' ? undo : all.get(name))?.run(
+      { limiter: 'api', ...body },
+      { operator: 'ines', req: {} },
+    ) as never as Promise<Record<string, unknown>>
   return { board, all, send }
 }
 
@@ -90,6 +94,75 @@ test('a proposal is tried, approved, and stopped, each step with who and why in 
     ['reverting', 'ines', 'a launch'],
     ['ended', undefined, undefined],
   ])
+})
+
+describe('an undo of a step of a trial', () => {
+  const lastChange = async ({ settings }: WatchedLimiter) => (await settings.changes('api'))[0]?.id ?? ''
+  const ended = 'the trial of 2 for api'
+
+  async function started() {
+    const given = sharedLimiter()
+    const { send } = actions(given)
+    for (let i = 0; i < 40; i++) await charge(given.limiter, `client-${i}`)
+    await send('start-trial', { ...asked, watchMs: STEP_MS, guardMs: STEP_MS, reason })
+    return { given, send, step: await lastChange(given) }
+  }
+
+  test.each([
+    ['by its change', (change: string) => ({ change })],
+    ['as the candidate that is in force', (base: string) => ({ paths: ['candidate'], base })],
+  ])('%s ends it for good, and another trial can start', async (_, lifted) => {
+    const { given, send, step } = await started()
+    expect(await send('undo', { ...lifted(step), reason })).toEqual({ ended })
+    expect(await given.settings.read('api')).toEqual({ limits: {}, overrides: [] })
+    expect(await send('tuning')).toMatchObject({ trial: { phase: 'ended', outcome: 'stopped' } })
+    const back = await Promise.all(
+      [step, await lastChange(given)].map((change) => failure(send('undo', { change, reason }))),
+    )
+    expect(back).toEqual([
+      [400, expect.stringContaining('is left to undo, because ines')],
+      [400, 'dashboard: nothing is left to undo, because a trial that has ended cannot be resumed.'],
+    ])
+    expect(await send('start-trial', { ...asked, reason })).toMatchObject({ trial: { phase: 'watching' } })
+  })
+
+  test('that was approved restores its limit, and no candidate comes back', async () => {
+    const { given, send, step } = await started()
+    await jest.advanceTimersByTimeAsync(4 * STEP_MS)
+    await send('approve-trial', { reason })
+    const promoted = await lastChange(given)
+    expect((await given.settings.read('api')).limits).toEqual({ api: { limit: 2 } })
+    expect(await send('undo', { change: step, reason })).toEqual({ ended }) // of its first step
+    expect(await given.settings.read('api')).toEqual({ limits: {}, overrides: [] })
+    await send('undo', { change: await lastChange(given), reason }) // the limit again, without a trial
+    expect(await given.settings.read('api')).toEqual({ limits: { api: { limit: 2 } }, overrides: [] })
+    await send('undo', { change: promoted, over: await lastChange(given), reason })
+    expect(await given.settings.read('api')).toEqual({ limits: {}, overrides: [] })
+  })
+
+  test('is not undone with other parts, which would stay', async () => {
+    const { given, send, step } = await started()
+    await given.settings.change('api', (now) => ({ ...now, mode: 'report' }), { by: 'omar', reason })
+    const base = await lastChange(given)
+    expect(await failure(send('undo', { paths: ['mode', 'candidate'], base, reason }))).toEqual([
+      400,
+      'Undo the step of a trial alone, because that ends the trial.',
+    ])
+    expect(await send('undo', { paths: ['mode'], base, reason })).toEqual({})
+    expect(await send('undo', { change: step, reason })).toEqual({ ended })
+  })
+})
+
+test('a trial does not start beside the candidate of an operator, and says so', async () => {
+  const given = sharedLimiter()
+  const { send } = actions(given)
+  const candidate = { limits: { api: { limit: 1 } } }
+  await given.settings.change('api', { limits: {}, candidate }, { by: 'omar', reason })
+  expect(await failure(send('start-trial', { ...asked, reason }))).toEqual([
+    400,
+    'tune: api must have no candidate in its settings. Remove it first.',
+  ])
+  expect(await send('tuning')).toMatchObject({ trial: null })
 })
 
 test.each<readonly [string, object, string]>([

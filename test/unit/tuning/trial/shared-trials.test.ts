@@ -172,11 +172,12 @@ describe("an operator's change ends the trial, and stays", () => {
     expect(await settings.read('api')).toEqual({ mode: 'enforce', limits: { api: { limit: 60 } }, overrides })
   })
 
-  test('a candidate that is already there is not replaced', async () => {
+  test('a candidate that is already there is not replaced, and no trial starts', async () => {
     const { trials, settings } = sharedWorld().process()
     const candidate = { limits: { api: { limit: 70 } } }
     await settings.change('api', (now) => ({ ...now, candidate }), bob)
-    expect(phaseOf(await trials.start(PLAN, ada))).toEqual(['ended', 'overridden'])
+    await expect(trials.start(PLAN, ada)).rejects.toThrow('tune: api must have no candidate in its settings.')
+    expect(await trials.read('api')).toBeUndefined()
     expect((await settings.read('api')).candidate).toEqual(candidate)
   })
 })
