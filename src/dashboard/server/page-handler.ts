@@ -25,7 +25,7 @@ import { sessionOf } from './session.js'
 /** What serves the page. */
 export interface PageServer<Req extends IncomingMessage, Res extends ServerResponse> {
   handle(req: Req, res: Res, next?: (error?: unknown) => void): void
-  /** Ends the connections of open pages. */
+  /** Ends the connections of open pages, and rejects actions from then on: nothing would log them. */
   stop(): void
 }
 
@@ -38,6 +38,7 @@ export function pageServer<Req extends IncomingMessage, Res extends ServerRespon
   const files = readPageFiles()
   const stream = eventStream(figures)
   const data = pageData(figures)
+  let isStopped = false
 
   async function answer(req: Req, res: Res): Promise<void> {
     setSecurityHeaders(res)
@@ -49,6 +50,7 @@ export function pageServer<Req extends IncomingMessage, Res extends ServerRespon
     const [path = '/', query = ''] = req.url?.split('?', 2) ?? []
     const name = path.slice(path.lastIndexOf('/') + 1) // relative to where the page is mounted
     const action = actions.get(name)
+    if (isStopped && action !== undefined) throw new RequestError(503, 'The dashboard is closed.')
     if (action === undefined) return show(name, new URLSearchParams(query), access, req, res)
     if (req.method !== 'POST') throw notAllowed('POST')
     checkOrigin(req, hosts)
@@ -97,7 +99,12 @@ export function pageServer<Req extends IncomingMessage, Res extends ServerRespon
     })
   }
 
-  return { handle, stop: () => stream.stop() }
+  function stop(): void {
+    isStopped = true
+    stream.stop()
+  }
+
+  return { handle, stop }
 }
 
 /**

@@ -359,10 +359,15 @@ describe('an action', () => {
 })
 
 describe('an open page', () => {
-  test('is refused once the dashboard is closed, which counts nothing more', async () => {
+  test('is refused once the dashboard is closed, as actions are, and nothing more is counted', async () => {
     expect(api.events.listenerCount('decision')).toBe(1)
     page.close()
-    expect(errorOf(await send('/stream'))).toEqual([503, 'The dashboard is closed.'])
+    const sent = [
+      send('/stream'),
+      ...['release', 'override', 'lookup', 'undo'].map((name) => act(`/${name}`, { limiter: 'api' })),
+    ]
+    const closed = [503, 'The dashboard is closed.']
+    expect((await Promise.all(sent)).map(errorOf)).toEqual(sent.map(() => closed))
     expect(api.events.listenerCount('decision')).toBe(0)
   })
 
