@@ -68,7 +68,7 @@ export const blocksByBan = (watched: Watched, effect: Effect) =>
 export async function banTargets(
   watched: Watched,
   { targets, durationMs }: Omit<Override, 'effect'>,
-): Promise<Overridden & { readonly identities: readonly string[] }> {
+): Promise<Required<Overridden> & { readonly identities: readonly string[] }> {
   const identities = targets.flatMap(({ storedIdentity, identity }) => storedIdentity ?? identity ?? [])
   if (identities.length < targets.length)
     throw new TypeError(`dashboard: a ban of ${watched.name} is for clients, not for networks. ${FIX}`)

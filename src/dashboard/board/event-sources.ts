@@ -3,7 +3,7 @@ import type { BreakerState } from '../../pipe/breaker-state.js'
 import type { Store } from '../../stores/store.js'
 import type { Listeners } from '../../util/emitter.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
-import type { LoggedEvent } from '../figures/logged-event.js'
+import type { RecordedEvent } from '../figures/logged-event.js'
 import { counted, lengthText } from '../findings/words.js'
 import type { NewEvent } from '../shared/event-log.js'
 import type { Group } from '../shared/group.js'
@@ -18,7 +18,7 @@ export interface EventSources {
   /** Logs what has changed without an event of a limiter, such as its mode. */
   check(): void
   /** Logs what an operator has done. */
-  record(event: Omit<LoggedEvent, 'id' | 'atMs'>): void
+  record(event: RecordedEvent): void
   stop(): void
 }
 

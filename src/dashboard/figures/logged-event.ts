@@ -1,3 +1,6 @@
+/** What an operator has done, with an `id` if it may be recorded again. */
+export type RecordedEvent = Omit<LoggedEvent, 'id' | 'atMs'> & Partial<Pick<LoggedEvent, 'id'>>
+
 /** What happened, with who did it, and why, where somebody did. */
 export interface LoggedEvent {
   readonly id: string

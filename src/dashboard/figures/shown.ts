@@ -1,7 +1,7 @@
 import type { Mode } from '../../limiter/access-rules.js'
 import type { CandidateReport } from '../../limiter/candidate/candidate-report.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
-import type { LoggedEvent } from './logged-event.js'
+import type { LoggedEvent, RecordedEvent } from './logged-event.js'
 import type { LimitRow } from './report.js'
 
 /** How urgent a limiter is: something fails or is attacked, clients are denied, or nothing is wrong. */
@@ -212,6 +212,6 @@ export interface PageFigures {
   histories(): Promise<ReadonlyMap<string, Series>>
   /** Why figures are incomplete, each in a sentence. */
   problems(): readonly string[]
-  /** Logs what an operator has done. */
-  record(event: Omit<LoggedEvent, 'id' | 'atMs'>): void
+  /** Logs what an operator has done. An event with an `id` is logged once. */
+  record(event: RecordedEvent): void
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isOwnAuthor } from '../../tuning/trial/own-author.js'
 import { durationMs } from '../../util/durations.js'
+import { NAME } from '../../util/validate.js'
 import { fieldsOf, isObject } from '../../util/values.js'
 import type { Effect } from '../actions/overrides.js'
 import type { ChangeAuthor } from '../actions/settings-of.js'
@@ -41,7 +42,8 @@ export function readChangeAuthor(body: Body, operator: string | undefined): Chan
   if (reason === undefined)
     throw new RequestError(400, 'A reason is required: add reason, which the history keeps with the change.')
   const { id = randomUUID() } = body
-  if (typeof id !== 'string') throw new RequestError(400, 'id must be a string.')
+  if (typeof id !== 'string' || !NAME.test(id))
+    throw new RequestError(400, 'id must be 1 to 64 letters, digits, dots, dashes or underscores.')
   return { by, reason, id }
 }
 

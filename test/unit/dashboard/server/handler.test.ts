@@ -224,6 +224,28 @@ describe('an action', () => {
   const ada = { ...target, by: 'ines', reason: 'ticket 7' }
   const block = { effect: 'block', durationMs: 60_000 }
 
+  test.each([
+    ['/release', {}],
+    ['/override', block],
+  ])('%s that is sent again, because its reply was lost, is made once and logged once', async (path, own) => {
+    const sent = { ...ada, ...own, id: 'the-first' }
+    const [first, atOnce] = await Promise.all([act(path, sent), act(path, sent)])
+    for (let i = 0; i < 9; i++) await api.charge('ada') // it is banned, or its ban would begin again
+    const [before] = [await api.peek('ada')]
+    const later = await act(path, sent)
+    expect([first.status, atOnce.text, later.text]).toEqual([200, first.text, first.text])
+    const { allowed, retryAfterMs } = await api.peek('ada')
+    expect(allowed).toBe(before.allowed)
+    expect(retryAfterMs).toBeLessThanOrEqual(before.retryAfterMs)
+    expect((await send('/log')).text.match(/"kind":"(?:release|block)"/g)).toHaveLength(1)
+    await act(path, { ...sent, id: 'the-second' })
+    expect((await send('/log')).text.match(/"kind":"(?:release|block)"/g)).toHaveLength(2)
+    expect(errorOf(await act(path, { ...sent, id: 'x'.repeat(65) }))).toEqual([
+      400,
+      'id must be 1 to 64 letters, digits, dots, dashes or underscores.',
+    ])
+  })
+
   test('looks up, releases and blocks', async () => {
     await api.charge('ada')
     const { status, text, headers } = await act('/lookup', { identity: 'ada' })
@@ -262,7 +284,13 @@ describe('an action', () => {
       }
       expect(lines.map((line) => JSON.parse(line))).toEqual([
         { ...about, kind: 'release', text: 'released ada', ...logged },
-        { ...about, kind: 'block', text: expect.stringMatching(/^blocked ada until \{\d+\}$/), ...logged },
+        {
+          ...about,
+          kind: 'block',
+          text: expect.stringMatching(/^blocked ada until \{\d+\}$/),
+          ...logged,
+          details: { identities: ['ada'], untilMs: expect.any(Number) },
+        },
       ])
     },
   )
