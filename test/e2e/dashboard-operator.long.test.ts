@@ -169,6 +169,80 @@ test('a double click on a headline confirms nothing, and one on the button that 
   expect((await stage.settings.changes('api')).length).toBe(1)
 })
 
+test('Enter that is held on a headline opens its dialog, and neither confirms it nor repeats it', async () => {
+  const stage = await setStage()
+  await scrape(stage)
+  const { page } = await stage.open('')
+  const hold = async (times: number) => {
+    for (let i = 0; i < times; i++) await page.keyboard.down('Enter') // the second and later ones repeat
+    await page.keyboard.up('Enter')
+  }
+  await page.getByRole('button', { name: 'Block 203.0.113.0/24 for 1 hour' }).focus()
+  await page.keyboard.down('Enter')
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  await hold(20)
+  expect([await dialog.count(), await stage.settings.changes('api')]).toEqual([1, []])
+  for (let i = 0; i < 20 && (await dialog.isVisible()); i++) {
+    await dialog.locator('button[type=submit]').dispatchEvent('click') // the first may be too early
+    await dialog.locator('[aria-busy]').waitFor({ state: 'detached' })
+  }
+  const said = page.getByRole('status')
+  await said.getByText(BLOCKED).waitFor()
+  await page.locator('[data-headline=network-denied]').getByRole('button', { name: /^Undo/ }).focus()
+  await hold(20)
+  await said.getByText('Undone: the change by ines').waitFor()
+  await said.getByRole('button', { name: 'Undo' }).focus()
+  await hold(20)
+  await said.getByText('Undone: the undo of the change by ines').waitFor()
+  expect((await stage.settings.changes('api')).length).toBe(3)
+})
+
+test('an undo that is slow stays busy when its list is drawn again, and is sent once', async () => {
+  const stage = await setStage()
+  await stage.settings.change('api', { mode: 'report' }, { by: 'ada', reason: 'launch' })
+  const { page } = await stage.open('#/events')
+  let sent = 0
+  let go = () => {}
+  const gate = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  await page.route('**/undo', async (route) => {
+    sent++
+    await gate
+    await route.continue()
+  })
+  const undo = page.locator('.event', { hasText: 'api: ' }).getByRole('button', { name: 'Undo what ada did' })
+  await undo.click()
+  await stage.settings.change('search', { mode: 'report' }, { by: 'omar', reason: 'another' })
+  await page.getByRole('button', { name: 'Undo what omar did' }).waitFor()
+  expect(await undo.getAttribute('aria-busy')).toBe('true')
+  await undo.click()
+  go()
+  await page.getByRole('status').getByText('Undone: the change by ada').waitFor()
+  await undo.and(page.locator(':not([aria-busy])')).waitFor()
+  expect([sent, (await stage.settings.changes('api')).length]).toEqual([1, 2])
+})
+
+test('a login that has ended is said, and a long name leaves the message short', async () => {
+  const stage = await setStage()
+  const identity = 'm'.repeat(1000)
+  await stage.settings.change(
+    'search',
+    { overrides: [{ identity, block: true }] },
+    { by: 'ada', reason: 'x' },
+  )
+  const { page } = await stage.open('#/in-force')
+  const said = page.getByRole('status')
+  const undo = page.getByRole('button', { name: /^Undo the block of m+…m+ in search$/ })
+  await page.route('**/undo', (route) => route.fulfill({ status: 302, headers: { Location: '/login' } }))
+  await undo.click()
+  await said.getByText('Your session has ended. Sign in again, such as in another tab.').waitFor()
+  await page.unroute('**/undo')
+  await undo.click()
+  await said.getByText(/^Undone: the block of m{29}…m{29} by ada, in search\.$/).waitFor()
+})
+
 test('a warning of the own address is read before the block is confirmed', async () => {
   const stage = await setStage()
   const { page } = await stage.open('')

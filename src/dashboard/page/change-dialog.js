@@ -2,7 +2,7 @@ import { changedText, VERBS } from './changed-text.js'
 import { confirmDialog } from './confirm-dialog.js'
 import { theirText } from './conflict-texts.js'
 import { el, identity, setChildren, setText } from './dom.js'
-import { count, duration, moment, spelled } from './format.js'
+import { count, duration, moment, shortened, spelled } from './format.js'
 import { livePreview } from './live-preview.js'
 import { replacedTexts } from './replaced-text.js'
 import { ask, post } from './server.js'
@@ -27,6 +27,7 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
   const { name: limiter, hasSettings, longestBlockMs } = row
   const { verb } = VERBS[effect]
   const says = SAYS[effect]
+  const named = spelled(shortened(who))
   const lengths = effect === 'release' ? [] : lengthsIn(row)
   const usualMs = durationMs ?? (effect === 'block' ? HOUR_MS : DAY_MS)
   const wantedMs = hasSettings ? usualMs : Math.min(usualMs, longestBlockMs)
@@ -47,7 +48,7 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
   let areWarningsNew = false
   warn([])
   const dialog = confirmDialog({
-    title: `${verb} ${spelled(who)} in ${limiter}`,
+    title: `${verb} ${named} in ${limiter}`,
     verb: verbText(),
     reason,
     actions,
@@ -123,12 +124,12 @@ export function changeDialog({ actions, row, effect, targets, who, durationMs, n
     }
     if (effect === 'release') {
       await post('release', { limiter, targets, ...author })
-      return `${changedText({ effect, who, limiter })}.`
+      return `${changedText({ effect, who: named, limiter })}.`
     }
     const body = { ...changeBody(), base, durationMs: lengths[length.selectedIndex][1], ...author }
     const { untilMs } = await post('override', body).catch(explainConflict)
     const end = untilMs === undefined ? 'indefinitely' : `until ${moment(untilMs)}`
-    return `${changedText({ effect, who, limiter, limits: body.limits })} ${end}.`
+    return `${changedText({ effect, who: named, limiter, limits: body.limits })} ${end}.`
   }
 
   /** Shows what another operator has changed since the dialog was opened. Confirmed again, it is replaced. */

@@ -15,7 +15,7 @@ export function confirmDialog({ title, verb, content = [], reason, actions, run,
   const why = el('input', { name: 'reason', required: true, maxlength: String(MAX_REASON) })
   why.value = reason.slice(0, MAX_REASON)
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true })
-  const confirm = el('button', { type: 'submit', onclick: ignoreRepeated }, verb)
+  const confirm = el('button', { type: 'submit' }, verb)
   const first = why.value === '' ? why : confirm
   first.setAttribute('autofocus', '')
   const form = el(
@@ -44,11 +44,6 @@ export function confirmDialog({ title, verb, content = [], reason, actions, run,
   /** Another change than the one that was sent has another id. */
   function renew() {
     id = randomId()
-  }
-
-  /** The second click of a double click on what opened the dialog confirms nothing. */
-  function ignoreRepeated(event) {
-    if (event.detail > 1) event.preventDefault()
   }
 
   async function submit(event) {

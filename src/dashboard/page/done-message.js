@@ -35,8 +35,7 @@ export function doneMessage() {
     timer = setTimeout(() => (element.contains(document.activeElement) ? hideLater() : hide()), SHOWN_MS)
   }
 
-  function runAgain({ detail }) {
-    if (detail > 1) return
+  function runAgain() {
     hadFocus = true
     hide()
     void run()

@@ -1,7 +1,7 @@
 import { CHANGES } from './change-made.js'
 import { el, identity, setChildren, setText } from './dom.js'
 import { followedRead } from './followed-read.js'
-import { count, counted, moment, spelled } from './format.js'
+import { count, counted, moment, shortened, spelled } from './format.js'
 import { valueText, whyOf } from './part-text.js'
 import { addressOf } from './route.js'
 import { ask } from './server.js'
@@ -136,7 +136,7 @@ export function inForceList({ limiter, actions, onDone }) {
 
   function undoOf(found, entry) {
     const { kind, by, paths, targets, count: all } = entry
-    const whom = all === 0 ? '' : ` of ${all === 1 ? spelled(targets[0]) : counted(all, 'target')}`
+    const whom = all === 0 ? '' : ` of ${all === 1 ? spelled(shortened(targets[0])) : counted(all, 'target')}`
     const undone = {
       limiter: found.limiter,
       what: `the ${UNDONE[kind]}${whom}${by ? ` by ${spelled(by)}` : ''}`,

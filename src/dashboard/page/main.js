@@ -15,6 +15,7 @@ import { overview } from './overview.js'
 import { processesView } from './processes.js'
 import { addressOf, readRoute } from './route.js'
 import { historyReader, readLog } from './server.js'
+import { connectSinglePress } from './single-press.js'
 import { openStream } from './stream.js'
 
 const main = document.getElementById('main')
@@ -149,6 +150,7 @@ function back() {
   else if (route.search || route.state) go({ search: '', state: '' })
 }
 
+connectSinglePress()
 const showKeys = connectKeys({
   search: () => view.search,
   back,

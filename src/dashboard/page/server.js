@@ -3,10 +3,22 @@ const LONGEST_MS = 20_000
 /** After this time, what could not be read is read again. */
 export const RETRY_MS = 5000
 
-/** Sends a request that ends in time. Returns the response; `undefined` if there is none. */
+/** Sends a request that ends in time. Returns the response; `undefined` if there is none. Follows no redirect. */
 export function request(path, options = {}) {
-  return fetch(path, { ...options, signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => undefined)
+  const signal = AbortSignal.timeout(LONGEST_MS)
+  return fetch(path, { redirect: 'manual', ...options, signal }).catch(() => undefined)
 }
+
+/**
+ * Returns what to do if a response is that of a login in front of the page, which runs no action: a redirect, a page,
+ * or 401. Returns `undefined` for other responses.
+ */
+export function signInText({ type, ok, status, headers }) {
+  const isPage = ok && headers.get('Content-Type')?.startsWith('text/html')
+  return type === 'opaqueredirect' || status === 401 || isPage ? SIGN_IN : undefined
+}
+
+const SIGN_IN = 'Your session has ended. Sign in again, such as in another tab.'
 
 /** Sends a question, which changes nothing. Returns the response, or throws an `Error` with what went wrong. */
 export function ask(action, body) {
@@ -27,6 +39,8 @@ export async function post(action, body) {
   })
   if (response === undefined)
     throw Object.assign(new Error('The server is not responding.'), { isUnknown: true })
+  const signIn = signInText(response)
+  if (signIn !== undefined) throw new Error(`${signIn} Nothing was changed.`)
   const reply = await response.json().catch(() => ({ isUnknown: response.ok || response.status >= 500 }))
   if (response.ok && !reply.isUnknown) return reply
   const { error = `The server responded with ${response.status}.`, ...details } = reply

@@ -1,4 +1,4 @@
-import { request } from './server.js'
+import { request, signInText } from './server.js'
 
 /** The connection counts as lost this long after the last message: there is one every second. */
 const SILENT_MS = 10_000
@@ -68,9 +68,10 @@ export function openStream({ onFrame, onSession, onLost }) {
 async function problemOf(address) {
   const response = await request(address)
   if (response === undefined) return ''
-  if (response.ok) {
-    void response.body.cancel()
-    return ''
+  const signIn = signInText(response)
+  if (response.ok || signIn !== undefined) {
+    void response.body?.cancel()
+    return signIn ?? ''
   }
   const { error } = await response.json().catch(() => ({}))
   return error ?? `The server responded with ${response.status}.`

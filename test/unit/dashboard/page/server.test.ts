@@ -2,7 +2,8 @@ import { pageModule } from '../../../support/page-module.js'
 
 type HistoryOf = (limiter: string | undefined) => unknown
 
-const { historyReader, readLog } = pageModule<{
+const { historyReader, post, readLog } = pageModule<{
+  post(action: string, body: object): Promise<Record<string, unknown>>
   historyReader(onRead: () => void): HistoryOf
   readLog(): Promise<unknown[]>
 }>('server.js')
@@ -70,4 +71,36 @@ test('each request of the page ends in time', async () => {
   void readLog()
   expect(paths()).toEqual(['history?limiter=a+b', 'log'])
   expect(sent.map(({ signal }) => signal instanceof AbortSignal)).toEqual([true, true])
+})
+
+describe('a change', () => {
+  const html = { 'Content-Type': 'text/html; charset=utf-8' }
+  const redirect = Object.defineProperties(new Response(), {
+    type: { value: 'opaqueredirect' },
+    status: { value: 0 },
+    ok: { value: false },
+  })
+  const signIn = 'Your session has ended. Sign in again, such as in another tab. Nothing was changed.'
+
+  test.each<readonly [string, Response, object]>([
+    ['is redirected', redirect, { message: signIn }],
+    ['gets a page', new Response('<h1>Log in</h1>', { headers: html }), { message: signIn }],
+    ['gets a 401', new Response('Who are you?', { status: 401 }), { message: signIn }],
+    [
+      'gets the page of a proxy that has waited in vain',
+      new Response('<h1>Gateway Timeout</h1>', { status: 504, headers: html }),
+      { message: 'The server responded with 504.', isUnknown: true },
+    ],
+    [
+      'gets half of a response',
+      new Response('{"unti', { headers: { 'Content-Type': 'application/json' } }),
+      { message: 'The server responded with 200.', isUnknown: true },
+    ],
+  ])('that %s says what to do', async (_, response, expected) => {
+    jest.spyOn(globalThis, 'fetch').mockResolvedValue(response)
+    const failed: Record<string, unknown> = await post('undo', {}).catch((error) => error)
+    const { message, isUnknown } = failed
+    expect({ message, isUnknown }).toEqual({ isUnknown: undefined, ...expected })
+    expect(jest.mocked(fetch).mock.calls[0]?.[1]).toMatchObject({ redirect: 'manual' })
+  })
 })
