@@ -246,7 +246,7 @@ test('history prints the last changes, the newest first, and undo takes the begi
     '',
   ])
   const { code, stderr } = await run('settings', 'undo', 'api', id, ...WHY, ...STORE)
-  expect([code, stderr]).toEqual([1, expect.stringContaining('because of later changes: limits.api')])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('because eve ("errors") has undone it already')])
   expect(await failure('undo', 'api', 'zzz', ...WHY)).toEqual([
     1,
     'settings: there is no change "zzz" among the last 100. headgate settings history api lists them.',
