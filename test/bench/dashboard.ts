@@ -118,7 +118,7 @@ function printShares(attacked: number, open: readonly Second[], closed: readonly
     `A process of ${PROCESSES}, ${LIMITERS} limiters, ${whole(DENIED_CLIENTS)} denied clients of ${attacked} of them`,
     ['what', '% of a core', 'goal'],
     [
-      ['with an open page: its report, every two seconds', report.toFixed(2), ''],
+      ['with an open page: its reports', report.toFixed(2), ''],
       ['with an open page: reading and adding up all processes', read.toFixed(2), ''],
       ['with an open page: findings, and the frame of a page that shows a limiter', frames.toFixed(2), ''],
       ['with an open page', together.toFixed(2), GOAL_PERCENT.toFixed(2)],
@@ -133,8 +133,8 @@ function printSizes(documents: DocumentSizes, open: readonly Second[], heap: num
     'Sizes',
     ['what', 'bytes'],
     [
-      ['the figures of a process, written every two seconds', whole(documents.figures)],
-      ['the clients of a process, written every six seconds', whole(documents.clients)],
+      ['the figures that a process reports', whole(documents.figures)],
+      ['the clients that a process reports', whole(documents.clients)],
       ['the frame of a second', whole(frames)],
       ['heap of the counts of a process', whole(heap)],
     ],

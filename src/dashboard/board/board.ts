@@ -16,7 +16,7 @@ const TICK_MS = 2000
 
 /** With more limiters than `FEW_LIMITERS`, figures are not made every second, and less often if so many deny. */
 const MANY_MS = TICK_MS
-const MANY_DENY_MS = 3000
+const MANY_DENY_MS = 2 * TICK_MS
 
 /** The figures of all limiters of a dashboard. */
 export interface Board extends PageFigures {

@@ -1,5 +1,6 @@
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import { type LimiterReport, MAX_BLOCKED } from '../figures/report.js'
+import { goesOn } from '../figures/run.js'
 import { sharesOf } from './shares.js'
 
 /** With more limiters than this, or more of them that deny, reports and figures are made less often. */
@@ -48,9 +49,10 @@ export class OwnReports {
     return this.#latest.reports
   }
 
-  /** Whether many limiters have denied of late, by the latest reports. */
+  /** Whether many limiters have denied in the last minute, by the latest reports. */
   get denyInMany(): boolean {
-    const denying = this.#latest?.reports.filter(({ run }) => run !== undefined) ?? []
+    const { reports = [] } = this.#latest ?? {}
+    const denying = reports.filter(({ run }) => run !== undefined && goesOn(run, this.#now()))
     return denying.length > FEW_LIMITERS
   }
 

@@ -27,7 +27,7 @@ const TEXTS: Readonly<Record<TrialPhase, string>> = {
 
 /** Returns what the page reads about the limits of a limiter: proposals, and a trial. */
 export function tuningAnswer(limiter: string, nowMs: number) {
-  const phase = PHASES[limiter]
+  const phase = Object.hasOwn(PHASES, limiter) ? PHASES[limiter] : undefined
   return {
     proposals: limiter === 'admin' ? [] : [propose(demandOf(limiter, nowMs))],
     trial: phase === undefined ? null : trialIn(phase, limiter, nowMs),

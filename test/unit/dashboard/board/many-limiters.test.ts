@@ -39,7 +39,7 @@ async function changesInAMinute(limiterCount: number, denying: number) {
 test.each([
   ['few limiters', 5, 5, 60, 30],
   ['many limiters, few of which deny', 60, 5, 30, 30],
-  ['many limiters that deny', 60, 60, 20, 15],
+  ['many limiters that deny', 60, 60, 15, 15],
 ])('figures and reports are made so often that they cost little: %s', async (_what, ...numbers) => {
   const [limiterCount, denying, figures, reports] = numbers
   const made = await changesInAMinute(limiterCount, denying)
