@@ -63,7 +63,8 @@ export function figuresOf(
   )
   const members = groups.flatMap((group) => group.members())
   const own = limiters.map(({ own }) => own)
-  const processes = shownProcesses(thisProcess(), own, members, nowMs)
+  const ownGroups = groups.map(({ options }) => options.dashboard)
+  const processes = shownProcesses(thisProcess(), own, members, nowMs, ownGroups)
   const events = eventsOf(groups)
   const changes = latestChanges(events, nowMs)
 
@@ -163,9 +164,13 @@ function eventsOf(groups: readonly Group[]): readonly LoggedEvent[] {
   return first === undefined ? NO_EVENTS : joinedLogs([first, ...others])
 }
 
-/** The same event may be in several logs. */
+/** The same event may be in several logs. A process begins, and ends, in those of all stores that it uses. */
 const joinedLogs = listMemo<readonly LoggedEvent[], readonly LoggedEvent[]>((logs) => {
   if (logs.length === 1) return logs[0]
-  const byId = new Map(logs.flat().map((event) => [event.id, event]))
+  const byId = new Map(logs.flat().map((event) => [keyOf(event), event]))
   return [...byId.values()].sort((a, b) => a.atMs - b.atMs).slice(-MAX_EVENTS)
 })
+
+function keyOf({ id, kind, details }: LoggedEvent): string {
+  return kind.startsWith('process-') ? `${kind}:${details?.process}` : id
+}

@@ -40,7 +40,7 @@ export function findingFiguresOf(
     allowedPerSecond: allowed,
     blockedPerSecond: blocked,
     ...(found ?? NOTHING_DENIED),
-    ...(current && found && { deniedSinceMs: current.risenMs, runSinceMs: current.sinceMs }),
+    ...(current && found && { deniedSinceMs: Math.min(current.risenMs, nowMs), runSinceMs: current.sinceMs }),
     clients: unknown
       ? []
       : clients.slice(0, MAX_CLIENTS).map((client) => shownClient(client, labelOf(client))),

@@ -12,12 +12,14 @@ import { Group } from '../shared/group.js'
 const documentsBeside = processWide('dashboardDocuments', () =>
   weakMemo((_store: Store) => memoryDocuments({ documents: new Map() })),
 )
-/** The number of each dashboard tells its reports from those of the others in this process. */
+/**
+ * The number of each group tells its reports from those of the others in this process: of other dashboards, and of
+ * this one, if it uses several clients of one server.
+ */
 const dashboards = processWide('dashboardCount', () => ({ count: 0 }))
 
 /** Returns the groups of limiters that share a store and a prefix of its keys. */
 export function groupsOf(watches: readonly LimiterWatch[], now: () => number): readonly Group[] {
-  const dashboard = dashboards.count++
   const places = new Map<object, number>()
   const groups = groupBy(watches, (watch) => {
     const { store } = watch.inspection
@@ -32,7 +34,7 @@ export function groupsOf(watches: readonly LimiterWatch[], now: () => number): r
       documents: documentsOf(store),
       isShared: isShared(store),
       watches: members,
-      dashboard,
+      dashboard: dashboards.count++,
     }
     return new Group(options, now)
   })

@@ -13,17 +13,24 @@ interface Reporting {
   readonly decisions: number
 }
 
-/** Returns the processes, this one first, then by host and pid. */
+/**
+ * Returns the processes, this one first, then by host and pid. Groups on several clients of one server read the same
+ * members, and one another: each counts once.
+ */
 export function shownProcesses(
   own: ProcessIdentity,
   ownReports: readonly LimiterReport[],
   members: readonly Member[],
   nowMs: number,
+  ownGroups: readonly number[] = [],
 ): readonly ShownProcess[] {
   const all = new Map<string, Reporting>()
   all.set(own.id, { process: own, state: 'alive', lastSeenMs: nowMs, decisions: decisionsOf(ownReports) })
+  const counted = new Set(ownGroups.map((dashboard) => `${own.id}/${dashboard}`))
   for (const member of members) {
-    const { id } = member.header
+    const { id, dashboard } = member.header
+    if (counted.has(`${id}/${dashboard}`)) continue
+    counted.add(`${id}/${dashboard}`)
     all.set(id, addMember(all.get(id), member))
   }
   const reporting = [...all.values()]

@@ -18,7 +18,7 @@ export function processesGone(all: readonly ShownProcess[], stores: readonly str
   return {
     kind: 'process-gone',
     level: 'warning',
-    sentence: `${listText(names, 'process', 'processes')} ${died}: ${silent} since ${timeMark(first.lastSeenMs)}; ${left}${shareText(gone)}`,
+    sentence: `${listText(names, 'process', 'processes')} ${died}: ${silent} since ${timeMark(first.lastSeenMs)}${shareText(gone)}; ${left}`,
     sinceMs: first.lastSeenMs,
     ...NO_TARGETS,
   }
@@ -27,5 +27,5 @@ export function processesGone(all: readonly ShownProcess[], stores: readonly str
 /** Returns what share of the requests the only process that is missing has decided. */
 function shareText([process, ...others]: readonly ShownProcess[]): string {
   const { share } = process ?? { share: 0 }
-  return share > 0 && others.length === 0 ? `, and it decided ${percentText(share)} of the requests` : ''
+  return share > 0 && others.length === 0 ? `, when it decided ${percentText(share)} of the requests` : ''
 }

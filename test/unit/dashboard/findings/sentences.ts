@@ -560,7 +560,8 @@ export function shownProcess(pid: number, own: Partial<ShownProcess> = {}): Show
 const alive = [1, 2, 3].map((pid) => shownProcess(pid))
 const gone = (pid: number, own: Partial<ShownProcess> = {}) => shownProcess(pid, { state: 'gone', ...own })
 const started = (pid: number, afterMs: number) => shownProcess(pid, { startedAtMs: SINCE_MS + afterMs })
-const silent4 = `web-4 (pid 4) has died, or cannot reach redis: silent since ${SINCE}; 3 of 4 processes still report`
+const silent4 = `web-4 (pid 4) has died, or cannot reach redis: silent since ${SINCE}`
+const left3 = '3 of 4 processes still report'
 
 /** What is said of processes. */
 export const PROCESS_SENTENCES: readonly (readonly [
@@ -569,12 +570,12 @@ export const PROCESS_SENTENCES: readonly (readonly [
   sentence: string | undefined,
 ])[] = [
   ['all are alive', alive, undefined],
-  ['one died', [...alive, gone(4)], `${silent4}, and it decided 25% of the requests`],
-  ['one that decided nothing died', [...alive, gone(4, { share: 0 })], silent4],
+  ['one died', [...alive, gone(4)], `${silent4}, when it decided 25% of the requests; ${left3}`],
+  ['one that decided nothing died', [...alive, gone(4, { share: 0 })], `${silent4}; ${left3}`],
   [
     'one of those that were started together died at once',
     [...[1, 2, 3].map((pid) => started(pid, -5000)), gone(4, { startedAtMs: SINCE_MS - 9000, share: 0 })],
-    silent4,
+    `${silent4}; ${left3}`,
   ],
   [
     'two died',
