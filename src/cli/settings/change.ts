@@ -88,7 +88,7 @@ function unlessInvalid(error: unknown): undefined {
 }
 
 /**
- * Prints what a change would do, and asks whether to save it, if there is somebody to ask. Resolves with the request,
+ * Prints what a change would do and, on a terminal, asks the operator whether to save it. Resolves with the request,
  * which is then based on what was shown.
  */
 async function confirmed(request: SettingsRequest, tried: TriedChange): Promise<SettingsRequest> {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { InputError } from '../failures.js'
 
-/** Returns whether somebody can be asked: who types, and reads what is asked. */
+/** Returns whether an operator can be asked: questions go to a terminal, and answers come from one. */
 export function hasTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }

@@ -32,8 +32,7 @@ export function effectOf(
     const code = numbers.get(part.path.slice('limits.'.length))
     return compare(numbersOf(part.before, code), numbersOf(part.after, code))
   })
-  const [first] = effects
-  return effects.every((effect) => effect === first) ? first : undefined
+  return commonEffect(effects)
 }
 
 function changesLimits({ path, before, after }: ChangedPart): boolean {
@@ -56,6 +55,11 @@ function effectOfOverride(
     const [usual, overridden] = [code.get(name), numbersOf(own, code.get(name))]
     return after === undefined ? compare(overridden, usual) : compare(usual, overridden)
   })
+  return commonEffect(effects)
+}
+
+/** Returns the effect that all have; `undefined` if they differ. */
+function commonEffect(effects: readonly (ChangeEffect | undefined)[]): ChangeEffect | undefined {
   const [first] = effects
   return effects.every((effect) => effect === first) ? first : undefined
 }
