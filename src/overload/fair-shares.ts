@@ -1,0 +1,192 @@
+/** A tenant, or all tenants that are new. */
+export interface Tenant {
+  readonly id: string
+  readonly weight: number
+  /** Places that its requests hold. */
+  held: number
+  /** What is left of its budget, in places times milliseconds, and when it was refilled. */
+  budget: number
+  refilledAtMs: number
+  triedAtMs: number
+  isActive: boolean
+  demerits: number
+  demeritsAtMs: number
+  /** Since when it is known, and how many of its requests were admitted. */
+  readonly seenAtMs: number
+  admitted: number
+}
+
+/** For so long after its last request, a tenant counts as active. */
+const ACTIVE_MS = 5000
+
+/** After a denial of a tenant within its share, all others keep to theirs for this time. */
+const CONTENTION_MS = 5000
+
+/** A tenant may save its share of this time, and owe so many places times milliseconds. */
+const BUDGET_MS = 5000
+const MAX_DEBT_MS = 5000
+
+/** Demerits that a tenant loses each second, and those from which it is held down. */
+const DECAY_PER_SECOND = 0.3
+const HELD_DOWN_FROM = 3
+
+/** A tenant is new until it has been known for this time, with so many requests admitted. */
+const NEW_MS = 5000
+const NEW_ADMITTED = 5
+
+/** The most tenants that are known, and that are new. */
+const MAX_TENANTS = 10_000
+
+/**
+ * Divides the places of a guard among its tenants, by the rule of atlas' FairShareLimiter, with weights:
+ *
+ * - A tenant is active while it holds places, and for 5 s after its last request. Its share is the limit by
+ *   its weight among those of all active tenants. It is a budget that refills all the time, since a tenant
+ *   that comes late must not find the share of a window used up, and since a share may be less than a place.
+ * - While no tenant within its share is denied, every tenant may take what is free. For 5 s after such a
+ *   denial, the others keep to their shares.
+ * - A denial beyond the share is a demerit. Demerits decay by 0.3 a second. From 3 on, a tenant keeps to
+ *   its share minus its demerits while others contend.
+ *
+ * All new tenants have one share together, so inventing names gains nothing. A decision takes the same time
+ * for any number of tenants.
+ */
+export class FairShares {
+  readonly #weightOf: (id: string) => number
+  /** Known tenants, in order of their last request. */
+  readonly #active = new Map<string, Tenant>()
+  readonly #resting = new Map<string, Tenant>()
+  readonly #new = new Map<string, Tenant>()
+  readonly #newcomers: Tenant = tenantAt('', 1, 0)
+  #activeWeight = 0
+  /** The last denials within a share, of two tenants. */
+  readonly #contenders: { tenant: Tenant; atMs: number }[] = []
+
+  constructor(weightOf: (id: string) => number) {
+    this.#weightOf = weightOf
+  }
+
+  /** Returns the tenant of a request, which is active now: the one with this name, or the newcomers. */
+  enter(id: string, nowMs: number): Tenant {
+    this.#expire(nowMs)
+    const tenant = this.#active.get(id) ?? this.#resting.get(id) ?? this.#graduate(id, nowMs)
+    if (tenant === undefined) return this.#touch(this.#newcomers, nowMs)
+    this.#resting.delete(id)
+    this.#active.delete(id)
+    this.#active.set(id, tenant)
+    return this.#touch(tenant, nowMs)
+  }
+
+  /** Returns how many places are a tenant's share: a fraction of one, if there are more tenants than places. */
+  shareOf(tenant: Tenant, limit: number): number {
+    return (limit * tenant.weight) / Math.max(this.#activeWeight, tenant.weight)
+  }
+
+  /** Returns whether a tenant has used less than its share in the last seconds. */
+  isWithinShare(tenant: Tenant, limit: number, nowMs: number): boolean {
+    const share = this.shareOf(tenant, limit)
+    const refilled = tenant.budget + share * (nowMs - tenant.refilledAtMs)
+    tenant.budget = Math.min(share * BUDGET_MS, refilled)
+    tenant.refilledAtMs = nowMs
+    return tenant.budget > 0 || tenant.held < Math.floor(share)
+  }
+
+  /** Returns the most places that a tenant beyond its share may hold now. */
+  capOf(tenant: Tenant, limit: number, nowMs: number): number {
+    if (!this.#isContended(tenant, nowMs)) return limit
+    const share = Math.ceil(this.shareOf(tenant, limit))
+    const demerits = demeritsAt(tenant, nowMs)
+    return demerits >= HELD_DOWN_FROM ? Math.max(1, share - demerits) : share
+  }
+
+  took(tenant: Tenant, id: string): void {
+    tenant.held++
+    const admitted = tenant === this.#newcomers ? this.#new.get(id) : undefined
+    if (admitted !== undefined) admitted.admitted++
+  }
+
+  /** A request has held a place for this time. */
+  gaveBack(tenant: Tenant, heldMs: number): void {
+    tenant.held--
+    tenant.budget = Math.max(-MAX_DEBT_MS, tenant.budget - heldMs)
+  }
+
+  denied(tenant: Tenant, limit: number, nowMs: number): void {
+    if (!this.isWithinShare(tenant, limit, nowMs)) {
+      tenant.demerits = demeritsAt(tenant, nowMs) + 1
+      tenant.demeritsAtMs = nowMs
+      return
+    }
+    if (demeritsAt(tenant, nowMs) >= HELD_DOWN_FROM) return
+    const others = this.#contenders.filter((each) => each.tenant !== tenant)
+    this.#contenders.splice(0, 2, { tenant, atMs: nowMs }, ...others.slice(0, 1))
+  }
+
+  /** Whether another tenant was denied within its share a moment ago. */
+  #isContended(tenant: Tenant, nowMs: number): boolean {
+    const other = this.#contenders.find((each) => each.tenant !== tenant)
+    return other !== undefined && nowMs - other.atMs < CONTENTION_MS
+  }
+
+  #touch(tenant: Tenant, nowMs: number): Tenant {
+    tenant.triedAtMs = nowMs
+    if (!tenant.isActive) this.#activeWeight += tenant.weight
+    tenant.isActive = true
+    return tenant
+  }
+
+  /** Returns a tenant that is new no longer, and remembers one that is. */
+  #graduate(id: string, nowMs: number): Tenant | undefined {
+    const found = this.#new.get(id)
+    if (found === undefined) {
+      if (this.#new.size >= MAX_TENANTS) dropFirst(this.#new)
+      this.#new.set(id, tenantAt(id, this.#weightOf(id), nowMs))
+      return undefined
+    }
+    if (found.admitted < NEW_ADMITTED || nowMs - found.seenAtMs < NEW_MS) return undefined
+    if (this.#active.size + this.#resting.size >= MAX_TENANTS && !dropFirst(this.#resting)) return undefined
+    this.#new.delete(id)
+    return found
+  }
+
+  /** Has up to two tenants rest whose last request is long ago: a request makes one active at most. */
+  #expire(nowMs: number): void {
+    this.#restIfIdle(this.#newcomers, nowMs)
+    let visited = 0
+    for (const tenant of this.#active.values()) {
+      if (++visited > 2 || nowMs - tenant.triedAtMs < ACTIVE_MS) return
+      this.#active.delete(tenant.id)
+      const map = this.#restIfIdle(tenant, nowMs) ? this.#resting : this.#active
+      map.set(tenant.id, tenant)
+    }
+  }
+
+  #restIfIdle(tenant: Tenant, nowMs: number): boolean {
+    if (!tenant.isActive || tenant.held > 0 || nowMs - tenant.triedAtMs < ACTIVE_MS) return false
+    tenant.isActive = false
+    this.#activeWeight -= tenant.weight
+    return true
+  }
+}
+
+function tenantAt(id: string, weight: number, seenAtMs: number): Tenant {
+  const tried = {
+    held: 0,
+    budget: 0,
+    refilledAtMs: seenAtMs,
+    triedAtMs: seenAtMs,
+    isActive: false,
+    admitted: 0,
+  }
+  return { id, weight, seenAtMs, demerits: 0, demeritsAtMs: seenAtMs, ...tried }
+}
+
+function demeritsAt({ demerits, demeritsAtMs }: Tenant, nowMs: number): number {
+  return Math.max(0, demerits - ((nowMs - demeritsAtMs) / 1000) * DECAY_PER_SECOND)
+}
+
+/** Drops the oldest entry. Returns false if there is none. */
+function dropFirst(map: Map<string, unknown>): boolean {
+  for (const key of map.keys()) return map.delete(key)
+  return false
+}

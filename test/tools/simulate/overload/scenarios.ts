@@ -1,0 +1,105 @@
+import type { Random } from '../random.js'
+import type { OverloadScenario, SimRequest } from './world.js'
+
+const WORKERS = 8
+const SERVICE_MS = 10
+const PATIENCE_MS = 100
+/** What the backend can do, in requests a millisecond. */
+const CAPACITY = WORKERS / SERVICE_MS
+const MINUTE = 60_000
+
+const drawn = (meanMs: number, random: Random) => -Math.log(1 - random()) * meanMs
+
+/** Requests at so many times the capacity. */
+function load(times: number, durationMs = MINUTE, changes: Partial<OverloadScenario> = {}): OverloadScenario {
+  return {
+    durationMs,
+    maxRate: times * CAPACITY,
+    workersAt: () => WORKERS,
+    serviceMs: (_request, _nowMs, random) => drawn(SERVICE_MS, random),
+    patienceMs: PATIENCE_MS,
+    ...changes,
+  }
+}
+
+const isHalved = (nowMs: number) => nowMs >= MINUTE / 2 && nowMs < MINUTE
+
+/** A tenth of the requests take fifty times as long. */
+const MIXED = {
+  makeRequest: (_nowMs: number, random: Random) => ({ routeClass: random() < 0.1 ? 'report' : 'read' }),
+  serviceMs: ({ routeClass }: SimRequest, _nowMs: number, random: Random) =>
+    drawn(routeClass === 'report' ? 50 : 1, random),
+  patienceMs: 200,
+}
+const MIXED_CAPACITY = WORKERS / 5.9
+
+/** A twentieth of the requests are critical, and a third is bulk. */
+function classes(_nowMs: number, random: Random) {
+  const at = random()
+  return { priority: at < 0.05 ? 2 : at < 0.38 ? 0 : 1 }
+}
+
+const TENANTS = 100
+
+/** One tenant of a hundred sends as much as a hundred others, after ten calm seconds. */
+function unequalTenants(nowMs: number, random: Random): Partial<SimRequest> {
+  const isHeavy = nowMs > 10_000 && random() < 100 / (TENANTS - 1 + 100)
+  return { tenantId: isHeavy ? 'heavy' : `tenant ${Math.floor(random() * (TENANTS - 1))}` }
+}
+
+/** Half of the requests invent a tenant, after ten calm seconds. */
+function inventedTenants(nowMs: number, random: Random): Partial<SimRequest> {
+  if (nowMs > 10_000 && random() < 0.5) return { tenantId: `invented ${Math.floor(random() * 10_000)}` }
+  return { tenantId: `tenant ${Math.floor(random() * TENANTS)}` }
+}
+
+/** The scenarios, by what the report calls them. */
+export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
+  '0.7 times, 10 min': load(0.7, 10 * MINUTE),
+  '1.2 times': load(1.2),
+  '2 times': load(2),
+  '5 times': load(5),
+  '10 times': load(10),
+  '0.5 to 3 times': load(3, 2 * MINUTE, {
+    rateAt: (nowMs) => (0.5 + (2.5 * nowMs) / (2 * MINUTE)) * CAPACITY,
+  }),
+  'half the workers at 1.2': load(1.2, 1.5 * MINUTE, {
+    workersAt: (nowMs) => (isHalved(nowMs) ? WORKERS / 2 : WORKERS),
+  }),
+  'twice the time at 1.2': load(1.2, 1.5 * MINUTE, {
+    serviceMs: (_request, nowMs, random) => drawn(isHalved(nowMs) ? 2 * SERVICE_MS : SERVICE_MS, random),
+  }),
+  '2 times, always 10 ms': load(2, MINUTE, { serviceMs: () => SERVICE_MS }),
+  '2 times, 1 ms': load(2, MINUTE, {
+    maxRate: 2 * WORKERS,
+    serviceMs: (_request, _nowMs, random) => drawn(1, random),
+    patienceMs: 20,
+  }),
+  '2 times, 1 and 50 ms': load(2, MINUTE, { ...MIXED, maxRate: 2 * MIXED_CAPACITY }),
+  '0.7 times, 1 and 50 ms, 10 min': load(0.7, 10 * MINUTE, { ...MIXED, maxRate: 0.7 * MIXED_CAPACITY }),
+  '2 times, 30 min': load(2, 30 * MINUTE),
+  'a herd after a pause': load(10, MINUTE / 2, {
+    rateAt: (nowMs) =>
+      (nowMs >= 15_000 && nowMs < 16_000 ? 10 : nowMs >= 10_000 && nowMs < 15_000 ? 0 : 0.5) * CAPACITY,
+  }),
+  'retries at once': load(1.5, MINUTE, {
+    retryAfterMs: ({ attempt }) => (attempt < 3 ? 1 : undefined),
+  }),
+  'retries with backoff': load(1.5, MINUTE, {
+    retryAfterMs: ({ attempt }, random) => (attempt < 5 ? 100 * 2 ** attempt * (0.5 + random()) : undefined),
+  }),
+  'classes at 5 times': load(5, MINUTE, { makeRequest: classes }),
+  'a heavy tenant': load(1.41, MINUTE, {
+    makeRequest: unequalTenants,
+    rateAt: (nowMs) => (nowMs > 10_000 ? 1.41 : 0.7) * CAPACITY,
+  }),
+  'invented tenants': load(1.4, MINUTE, {
+    makeRequest: inventedTenants,
+    rateAt: (nowMs) => (nowMs > 10_000 ? 1.4 : 0.7) * CAPACITY,
+  }),
+  'garbage collection and a report': load(0.7, 2 * MINUTE, {
+    // each collection stops all work for 50 ms every 2 s, and a report takes half of the workers for 10 s
+    workersAt: (nowMs) => (nowMs % 2000 < 50 ? 0 : nowMs >= 50_000 && nowMs < 60_000 ? WORKERS / 2 : WORKERS),
+    patienceMs: 200,
+  }),
+}
