@@ -1,5 +1,4 @@
 import { Baselines } from './baselines.js'
-import { Sample } from './sample.js'
 
 /** The numbers of an adaptive limit. */
 export interface AdaptiveLimitOptions {
@@ -38,12 +37,16 @@ const PROBE_SOON_MS = 3000
 /** Denials for less than this time are a burst, and need no probe. */
 const LASTING_MS = 1000
 
+/** An event loop that is late by more than this, in every measurement of a window, has too much to do. */
+const MAX_LOOP_DELAY_MS = 30
+
 interface Window {
   readonly startedAtMs: number
-  readonly samples: Map<string, Sample>
   count: number
   /** The most requests that ran at once. */
   peak: number
+  /** The least delay of the event loop. */
+  loopDelayMs: number
 }
 
 /**
@@ -109,16 +112,19 @@ export class AdaptiveLimit {
 
   /** Counts a request that ended, or sent its first byte, while `running` requests ran, with itself. */
   sample(routeClass: string, latencyMs: number, epoch: Epoch, running: number): void {
-    if (epoch !== this.#epoch) return
-    const { samples } = this.#window
-    let sample = samples.get(routeClass)
-    if (sample === undefined) {
-      sample = new Sample()
-      samples.set(routeClass, sample)
-    }
-    sample.add(latencyMs)
+    if (epoch !== this.#epoch || !(latencyMs >= 0)) return // a clock may step back
+    this.#baselines.add(routeClass, latencyMs)
     this.#window.count++
     if (running > this.#window.peak) this.#window.peak = running
+  }
+
+  /**
+   * Counts how late the event loop was, as of a timer. It can only lower the limit: if the loop was late in
+   * every measurement of a window, and not by a pause such as a garbage collection.
+   */
+  loopDelay(delayMs: number): void {
+    const { loopDelayMs } = this.#window
+    if (delayMs < loopDelayMs) this.#window.loopDelayMs = delayMs
   }
 
   /** Counts a request that was denied for want of a place. */
@@ -141,6 +147,7 @@ export class AdaptiveLimit {
     const ageMs = nowMs - startedAtMs
     if (ageMs < WINDOW_MS || (count < MIN_SAMPLES && ageMs < LONGEST_WINDOW_MS)) return
     if (count > 0) this.#adjust(nowMs)
+    this.#obeyLoop()
     if (!this.#hasDenied) this.#deniedSinceMs = undefined
     this.#hasDenied = false
     this.#window = windowAt(nowMs)
@@ -156,6 +163,7 @@ export class AdaptiveLimit {
     this.#isProbing = true
     this.#probes++
     this.#epoch++
+    this.#baselines.discard()
     this.#window = windowAt(nowMs)
   }
 
@@ -167,7 +175,7 @@ export class AdaptiveLimit {
   }
 
   #endProbe(nowMs: number): void {
-    this.#baselines.probe(this.#window.samples, this.#probes === 1)
+    this.#baselines.probe(this.#probes === 1)
     this.#isProbing = false
     this.#epoch++
     this.#probedLimit = this.#limit
@@ -176,9 +184,8 @@ export class AdaptiveLimit {
   }
 
   #adjust(nowMs: number): void {
-    const { samples, peak } = this.#window
-    this.#baselines.observe(samples)
-    const { factor, count } = this.#baselines.slowdown(samples)
+    const { peak } = this.#window
+    const { factor, count } = this.#baselines.observe()
     const gradient = clamp(this.#options.tolerance / factor, 0.5, 2)
     const next = this.#limit * gradient + Math.sqrt(this.#limit)
     if (next > this.#limit && peak < this.#limit / 2) return
@@ -188,8 +195,17 @@ export class AdaptiveLimit {
     this.#probedLimit = this.#limit
     this.#nextProbeAtMs = Math.min(this.#nextProbeAtMs, nowMs + PROBE_SOON_MS)
   }
+
+  #obeyLoop(): void {
+    const { loopDelayMs } = this.#window
+    if (loopDelayMs === Number.POSITIVE_INFINITY || loopDelayMs <= MAX_LOOP_DELAY_MS) return
+    const lowered = this.#limit * Math.max(0.5, MAX_LOOP_DELAY_MS / loopDelayMs)
+    this.#limit = Math.max(this.#options.min, lowered)
+  }
 }
 
-const windowAt = (startedAtMs: number): Window => ({ startedAtMs, samples: new Map(), count: 0, peak: 0 })
+function windowAt(startedAtMs: number): Window {
+  return { startedAtMs, count: 0, peak: 0, loopDelayMs: Number.POSITIVE_INFINITY }
+}
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))

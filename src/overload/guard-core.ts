@@ -12,8 +12,6 @@ export interface Entry {
   readonly client: number
   /** The name of its tenant. Absent if the guard has no tenants. */
   readonly tenantId?: string | undefined
-  /** Which latencies it is compared with. */
-  readonly routeClass: string
   /** Called once if it had to wait: with true when it has a place, with false when it is denied. */
   settle(isAdmitted: boolean): void
 }
@@ -113,14 +111,17 @@ export class GuardCore {
     return { verdict: this.#decide(ticket, nowMs), ticket }
   }
 
-  /** Ends a request that has a place: by its first byte, or because it failed or left without one. */
-  end(ticket: Ticket, nowMs: number, isSample = true): void {
+  /**
+   * Ends a request that has a place: by its first byte, or because it failed or left without one. Its latency
+   * is compared with those of the same class of routes, and does not count without `isSample`.
+   */
+  end(ticket: Ticket, nowMs: number, routeClass: string, isSample = true): void {
     if (ticket.state !== 'running') return
     ticket.state = 'over'
-    if (isSample)
-      this.#limit.sample(ticket.routeClass, nowMs - ticket.startedAtMs, ticket.epoch, this.#running)
+    const heldMs = nowMs - ticket.startedAtMs
+    if (isSample) this.#limit.sample(routeClass, heldMs, ticket.epoch, this.#running)
     this.#running--
-    if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, nowMs - ticket.startedAtMs)
+    if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, heldMs)
     this.advance(nowMs)
   }
 

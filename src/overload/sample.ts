@@ -16,8 +16,16 @@ export class Sample {
     this.#sumOfSquares += other.#sumOfSquares
   }
 
+  clear(): void {
+    this.count = this.#sumMs = this.#sumOfSquares = 0
+  }
+
   get sumMs(): number {
     return this.#sumMs
+  }
+
+  get sumOfSquares(): number {
+    return this.#sumOfSquares
   }
 
   get meanMs(): number {

@@ -35,10 +35,10 @@ export const overloadGuard: MakeGuard = ({ start, deny }, random) => {
       return limit.limit
     },
     offer(request, nowMs) {
-      const { priority, client, tenantId, routeClass } = request
+      const { priority, client, tenantId } = request
       const hash = Math.imul(client + 1, 0x9e3779b1)
       const settle = (isAdmitted: boolean) => (isAdmitted ? start(request) : deny(request))
-      const entry = { priority, client: hash, tenantId, routeClass, settle }
+      const entry = { priority, client: hash, tenantId, settle }
       const { verdict, ticket } = core.offer(entry, nowMs)
       tickets.set(request, ticket)
       if (verdict === 'admitted') start(request)
@@ -48,7 +48,7 @@ export const overloadGuard: MakeGuard = ({ start, deny }, random) => {
     end(request, _latencyMs, nowMs) {
       const ticket = tickets.get(request) as Ticket
       tickets.delete(request)
-      core.end(ticket, nowMs)
+      core.end(ticket, nowMs, request.routeClass)
     },
     tick: (nowMs) => core.advance(nowMs),
   }
