@@ -27,8 +27,10 @@ const HALF_WAY_SAMPLES = 20
 /** A probe lets so many requests run at once, as Envoy's does. */
 const PROBE_LIMIT = 3
 const PROBE_SAMPLES = 30
+/** A probe that meets classes of which little is known takes more. */
+const LARGEST_PROBE_SAMPLES = 100
 const LONGEST_PROBE_MS = 2000
-const ABANDON_PROBE_MS = 10_000
+const ABANDON_PROBE_MS = 30_000
 
 /** Between two probes of a server that denies. Envoy probes every minute. */
 const PROBE_EVERY_MS = 30_000
@@ -39,6 +41,9 @@ const LASTING_MS = 1000
 
 /** An event loop that is late by more than this, in every measurement of a window, has too much to do. */
 const MAX_LOOP_DELAY_MS = 30
+
+/** What takes longer is no latency, as after a step of the clock. */
+const LONGEST_MS = 86_400_000
 
 interface Window {
   readonly startedAtMs: number
@@ -112,7 +117,7 @@ export class AdaptiveLimit {
 
   /** Counts a request that ended, or sent its first byte, while `running` requests ran, with itself. */
   sample(routeClass: string, latencyMs: number, epoch: Epoch, running: number): void {
-    if (epoch !== this.#epoch || !(latencyMs >= 0)) return // a clock may step back
+    if (epoch !== this.#epoch || !(latencyMs >= 0 && latencyMs < LONGEST_MS)) return
     this.#baselines.add(routeClass, latencyMs)
     this.#window.count++
     if (running > this.#window.peak) this.#window.peak = running
@@ -170,16 +175,19 @@ export class AdaptiveLimit {
   #isProbeOver(nowMs: number): boolean {
     const { startedAtMs, count } = this.#window
     const ageMs = nowMs - startedAtMs
-    if (count >= PROBE_SAMPLES || ageMs > ABANDON_PROBE_MS) return true
+    if (count >= LARGEST_PROBE_SAMPLES || ageMs > ABANDON_PROBE_MS) return true
+    if (count >= PROBE_SAMPLES && !this.#baselines.isUnsure) return true
     return ageMs > LONGEST_PROBE_MS && count >= MIN_SAMPLES
   }
 
   #endProbe(nowMs: number): void {
-    this.#baselines.probe(this.#probes === 1)
+    this.#baselines.probe()
     this.#isProbing = false
     this.#epoch++
     this.#probedLimit = this.#limit
-    this.#nextProbeAtMs = nowMs + PROBE_EVERY_MS * (0.75 + 0.5 * this.#options.random())
+    const tookMs = nowMs - this.#window.startedAtMs
+    const everyMs = Math.max(PROBE_EVERY_MS, 20 * tookMs)
+    this.#nextProbeAtMs = nowMs + everyMs * (0.75 + 0.5 * this.#options.random())
     this.#window = windowAt(nowMs)
   }
 

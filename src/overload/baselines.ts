@@ -6,6 +6,8 @@ interface RouteClass {
   readonly window: Sample
   /** Under load, since the last decision about the baseline. */
   readonly observed: Sample
+  /** Of the last probes. */
+  readonly probed: Sample
   /** What requests take without a queue, as their mean. */
   baselineMs: number | undefined
 }
@@ -13,7 +15,7 @@ interface RouteClass {
 /** How often the time that requests took is what they take without a queue. */
 export interface Slowdown {
   readonly factor: number
-  /** How many requests say so. */
+  /** How many requests of equal latency would say so as surely: few, if some take much longer than others. */
   readonly count: number
 }
 
@@ -23,12 +25,16 @@ const OTHERS = Symbol('other classes')
 
 /** With fewer samples of a probe, chance decides. */
 const MIN_PROBED = 10
+/** More samples of probes are no surer than they need to be, and older. */
+const MAX_PROBED = 100
 
 /** A baseline falls by so many requests: of ten slow ones, all may be short by chance. */
 const MIN_OBSERVED = 100
 
 /** How many standard errors a change must have, so that chance does not cause it in a day of windows. */
 const SURE = 3
+/** The same, where a mistake costs little: the other probes then count no longer. */
+const LIKELY = 2
 
 /**
  * What requests of each class take without a queue, as their mean. A baseline falls as soon as a window is
@@ -38,6 +44,7 @@ const SURE = 3
  */
 export class Baselines {
   readonly #classes = new Map<string | symbol, RouteClass>()
+  #isProbed = false
 
   /** Counts the latency of a request. */
   add(routeClass: string, latencyMs: number): void {
@@ -54,34 +61,48 @@ export class Baselines {
    * worked on. Classes without a baseline do not count.
    */
   observe(): Slowdown {
-    let [tookMs, baselineMs, count] = [0, 0, 0]
+    const counted = new Sample()
+    let baselineMs = 0
     for (const each of this.#classes.values()) {
       const { window } = each
-      learn(each)
+      if (window.count === 0) continue
+      if (each.baselineMs !== undefined) fall(each)
+      else if (!this.#isProbed) each.baselineMs = window.meanMs
       if (each.baselineMs !== undefined) {
-        tookMs += window.sumMs
+        counted.addAll(window)
         baselineMs += window.count * each.baselineMs
-        count += window.count
       }
       window.clear()
     }
-    return { factor: baselineMs === 0 ? 1 : tookMs / baselineMs, count }
+    const { sumMs, sumOfSquares } = counted
+    if (baselineMs === 0 || sumOfSquares === 0) return { factor: 1, count: 0 }
+    return { factor: sumMs / baselineMs, count: sumMs ** 2 / sumOfSquares }
+  }
+
+  /** Whether this window has met a class that needs more samples of probes. */
+  get isUnsure(): boolean {
+    for (const { window, probed } of this.#classes.values())
+      if (window.count > 0 && window.count + probed.count < MIN_PROBED) return true
+    return false
   }
 
   /**
-   * Learns from a probe at low concurrency. If it may differ from the baseline by chance only, both count by
-   * half: each probe is small, and their mean is not.
+   * Learns from a probe at low concurrency. Each probe is small, so the last ones count with it, unless
+   * latencies have changed. What was learned under load before the first probe counts no longer.
    */
-  probe(isFirst: boolean): void {
-    for (const each of this.#classes.values()) {
-      const { window, baselineMs } = each
-      if (window.count >= MIN_PROBED) {
-        const isByChance =
-          baselineMs !== undefined && Math.abs(window.meanMs - baselineMs) <= SURE * window.errorMs
-        const isTrusted = isByChance && !isFirst // before the first probe, the baseline comes from under load
-        each.baselineMs = isTrusted ? (baselineMs + window.meanMs) / 2 : window.meanMs
-      }
+  probe(): void {
+    const classes = Array.from(this.#classes.values())
+    const isFirst = !this.#isProbed && classes.some(({ window }) => window.count >= MIN_PROBED)
+    if (isFirst) this.#isProbed = true
+    for (const each of classes) {
+      const { window, probed } = each
+      if (isFirst) each.baselineMs = undefined
+      if (haveChanged(probed, window)) probed.clear()
+      else if (probed.count >= MAX_PROBED) probed.halve()
+      probed.addAll(window)
+      if (probed.count >= MIN_PROBED) each.baselineMs = probed.meanMs
       window.clear()
+      each.observed.clear()
     }
   }
 
@@ -94,19 +115,28 @@ export class Baselines {
     const known = this.#classes.get(name)
     if (known !== undefined) return known
     if (this.#classes.size >= MAX_CLASSES && name !== OTHERS) return this.#classOf(OTHERS)
-    const made = { window: new Sample(), observed: new Sample(), baselineMs: undefined }
+    const samples = { window: new Sample(), observed: new Sample(), probed: new Sample() }
+    const made: RouteClass = { ...samples, baselineMs: undefined }
     this.#classes.set(name, made)
     return made
   }
 }
 
-/** Learns from a window under load. */
-function learn(routeClass: RouteClass): void {
-  const { window, observed, baselineMs } = routeClass
+/** Has the baseline fall if requests surely take less time under load. */
+function fall(routeClass: RouteClass): void {
+  const { window, observed, probed, baselineMs = 0 } = routeClass
   observed.addAll(window)
-  if (observed.count === 0 || (observed.count < MIN_OBSERVED && baselineMs !== undefined)) return
-  const atMost = observed.meanMs + SURE * observed.errorMs
-  if (baselineMs === undefined) routeClass.baselineMs = observed.meanMs
-  else if (atMost < baselineMs) routeClass.baselineMs = atMost
+  if (observed.count < MIN_OBSERVED) return
+  const atMostMs = observed.meanMs + SURE * observed.errorMs
+  if (atMostMs < baselineMs) {
+    routeClass.baselineMs = atMostMs
+    probed.clear()
+  }
   observed.clear()
+}
+
+/** Whether two samples differ by more than chance. */
+function haveChanged(one: Sample, other: Sample): boolean {
+  if (one.count < MIN_PROBED || other.count < MIN_PROBED) return false
+  return Math.abs(one.meanMs - other.meanMs) > LIKELY * Math.hypot(one.errorMs, other.errorMs)
 }

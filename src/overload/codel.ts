@@ -1,32 +1,45 @@
+/** A queue stands after so many times the longest wait, and does no longer after the same time. */
+const STANDING = 5
+
 /**
  * How long a request may wait for a place, by the rule of CoDel (RFC 8289) as Facebook applies it to the
  * queues of servers ("Fail at Scale", 2015). A queue that was empty a moment ago is a burst: requests may
- * wait `intervalMs`. A queue in which every request of the last `intervalMs` waited for more than `targetMs`
- * stands, and waiting does not help: then requests may wait `targetMs`.
+ * wait `burstMs`. A queue in which every request waited for `targetMs` or longer for a while stands, and
+ * waiting does not help: then requests may wait `targetMs`, until none has waited longer for the same time.
  */
 export class Codel {
   readonly #targetMs: number
-  readonly #intervalMs: number
-  /** When a request last waited for less than the target. */
-  #shortAtMs = Number.NEGATIVE_INFINITY
+  readonly #burstMs: number
+  /** Since when every request waited for the target or longer; `undefined` if the last one did not. */
+  #longSinceMs: number | undefined
+  #longAtMs = 0
+  #isStanding = false
 
-  constructor(targetMs: number, intervalMs: number) {
+  constructor(targetMs: number, burstMs: number) {
     this.#targetMs = targetMs
-    this.#intervalMs = intervalMs
+    this.#burstMs = burstMs
   }
 
-  /** A request has left the queue after this time, or did not have to wait. */
+  /** A request has left the queue after this time, with a place or without, or did not have to wait. */
   observe(waitedMs: number, nowMs: number): void {
-    if (waitedMs < this.#targetMs) this.#shortAtMs = nowMs
+    if (waitedMs < this.#targetMs) {
+      this.#longSinceMs = undefined
+    } else {
+      this.#longSinceMs ??= nowMs - waitedMs
+      this.#longAtMs = nowMs
+    }
   }
 
   /** The queue was empty until now. */
-  begin(nowMs: number): void {
-    this.#shortAtMs = nowMs
+  begin(): void {
+    this.#longSinceMs = undefined
   }
 
   /** Returns the longest time that a request may have waited. */
   maxWaitMs(nowMs: number): number {
-    return nowMs - this.#shortAtMs > this.#intervalMs ? this.#targetMs : this.#intervalMs
+    const lastingMs = STANDING * this.#burstMs
+    if (this.#isStanding) this.#isStanding = nowMs - this.#longAtMs <= lastingMs
+    else this.#isStanding = this.#longSinceMs !== undefined && nowMs - this.#longSinceMs > lastingMs
+    return this.#isStanding ? this.#targetMs : this.#burstMs
   }
 }

@@ -19,11 +19,11 @@ const LONGEST_WINDOW_MS = 1000
 /** How much of the past arrivals the histogram keeps from window to window. */
 const DECAY = 0.8
 
-/** While nobody was denied for want of a place for this time, no ranks are read. */
-const CALM_MS = 5000
+/** This share of the requests that pass is to find no place, so that every place is used. */
+const OVERFLOW = 0.25
 
-/** Slightly more pass than places were found for, so that every place is used. */
-const OVERSHOOT = 1.08
+/** How much of a deviation is corrected in a window. All of it would overshoot. */
+const GAIN = 0.5
 
 /**
  * Decides early which requests of an overloaded server are denied: the lowest classes first and, within a
@@ -32,19 +32,16 @@ const OVERSHOOT = 1.08
  * found a place in the last windows, and not from a queue that fills and empties, so it is steady.
  */
 export class Cohorts {
-  /** Requests a millisecond that are to pass. */
-  #rate = Number.POSITIVE_INFINITY
   /** Requests below this rank are denied. */
   #threshold = 0
-  /** Arrivals by rank, and the time in which they arrived. The past counts less and less. */
+  /** Arrivals by rank. The past counts less and less. */
   readonly #arrivals = new Float64Array(RANKS)
-  #arrivedInMs = 0
   #windowAtMs = 0
   #arrived = 0
   #passed = 0
   #admitted = 0
-  #peak = 0
-  #overflowedAtMs = Number.NEGATIVE_INFINITY
+  /** The sum of how many ran after each admission. */
+  #ran = 0
   #share = 1
 
   /** The share of the requests of the last window that passed. */
@@ -52,29 +49,25 @@ export class Cohorts {
     return this.#share
   }
 
+  /** Whether any requests do not pass. */
+  get isDenying(): boolean {
+    return this.#threshold > 0
+  }
+
   /** Returns whether a request passes. `hash` is of its client, 32 bits. */
   passes(priority: number, hash: number, nowMs: number): boolean {
-    this.#arrived++
-    if (!this.#isActive(nowMs)) {
-      this.#passed++
-      return true
-    }
     const rank = priority * COHORTS + cohortOf(hash, nowMs)
     this.#arrivals[rank] = (this.#arrivals[rank] as number) + 1
+    this.#arrived++
     if (rank < this.#threshold) return false
     this.#passed++
     return true
   }
 
-  /** A request found a place, while so many run. */
+  /** A request found a place. Now so many run. */
   admitted(running: number): void {
     this.#admitted++
-    if (running > this.#peak) this.#peak = running
-  }
-
-  /** A request that passed found no place in time. */
-  overflowed(nowMs: number): void {
-    this.#overflowedAtMs = nowMs
+    this.#ran += running
   }
 
   /** Closes the window if it is over. */
@@ -82,47 +75,37 @@ export class Cohorts {
     const ageMs = nowMs - this.#windowAtMs
     if (ageMs < WINDOW_MS || (this.#arrived < MIN_ARRIVALS && ageMs < LONGEST_WINDOW_MS)) return
     this.#share = this.#arrived === 0 ? 1 : this.#passed / this.#arrived
-    if (this.#isActive(nowMs)) this.#adjust(ageMs, limit)
-    else this.#reset()
+    if (this.#arrived > 0) this.#adjust(limit)
     this.pause(nowMs)
   }
 
   /** Begins a new window, as while a probe keeps requests out. */
   pause(nowMs: number): void {
     this.#windowAtMs = nowMs
-    this.#arrived = this.#passed = this.#admitted = this.#peak = 0
+    this.#arrived = this.#passed = this.#admitted = this.#ran = 0
   }
 
-  #isActive(nowMs: number): boolean {
-    return this.#threshold > 0 || nowMs - this.#overflowedAtMs < CALM_MS
-  }
-
-  #reset(): void {
-    this.#rate = Number.POSITIVE_INFINITY
-    this.#arrivals.fill(0)
-    this.#arrivedInMs = 0
-  }
-
-  #adjust(ageMs: number, limit: number): void {
-    this.#arrivedInMs += ageMs
-    const isShort = this.#passed - this.#admitted > Math.max(1, this.#passed / 100)
-    const passing = this.#passed / ageMs
-    const fitting = (this.#admitted / ageMs) * OVERSHOOT
-    if (isShort) this.#rate = this.#rate === Number.POSITIVE_INFINITY ? fitting : (this.#rate + fitting) / 2
-    else this.#rate = Math.max(this.#rate, passing) * (this.#peak < 0.7 * limit ? 1.5 : 1.02)
-    this.#threshold = this.#thresholdFor(this.#rate * this.#arrivedInMs)
+  /** Has more pass while places are free, and fewer while too many find none. */
+  #adjust(limit: number): void {
+    const [arrived, passed, admitted] = [this.#arrived, this.#passed, this.#admitted]
+    const overflow = passed === 0 ? 0 : Math.max(0, 1 - admitted / passed)
+    const free = admitted === 0 ? 1 : Math.max(0, 1 - this.#ran / admitted / limit)
+    const change = Math.max(-0.5, GAIN * (OVERFLOW - overflow) + free ** 2)
+    const isSure = arrived / (arrived + MIN_ARRIVALS)
+    const total = this.#arrivals.reduce((sum, each) => sum + each, 0)
+    this.#move(change * isSure * ((passed + 1) / arrived) * total)
     for (let rank = 0; rank < RANKS; rank++) this.#arrivals[rank] = (this.#arrivals[rank] as number) * DECAY
-    this.#arrivedInMs *= DECAY
   }
 
-  /** Returns the highest rank at which at least so many of the arrivals pass. */
-  #thresholdFor(count: number): number {
-    let passing = 0
-    for (let rank = RANKS - 1; rank > 0; rank--) {
-      passing += this.#arrivals[rank] as number
-      if (passing >= count) return rank
+  /** Moves the threshold so that so many more of the arrivals would have passed, or so many fewer. */
+  #move(more: number): void {
+    let left = more
+    while (left > 0 && this.#threshold > 0) left -= this.#arrivals[--this.#threshold] as number
+    while (left < 0 && this.#threshold < RANKS - 1) {
+      left += this.#arrivals[this.#threshold] as number
+      if (left > 0) return
+      this.#threshold++
     }
-    return 0
   }
 }
 

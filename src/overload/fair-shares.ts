@@ -32,7 +32,7 @@ const HELD_DOWN_FROM = 3
 
 /** A tenant is new until it has been known for this time, with so many requests admitted. */
 const NEW_MS = 5000
-const NEW_ADMITTED = 5
+const NEW_ADMITTED = 20
 
 /** The most tenants that are known, and that are new. */
 const MAX_TENANTS = 10_000
@@ -53,10 +53,13 @@ const MAX_TENANTS = 10_000
  */
 export class FairShares {
   readonly #weightOf: (id: string) => number
-  /** Known tenants, in order of their last request. */
+  /** Known tenants. Each request visits two of the active ones, in turn. */
   readonly #active = new Map<string, Tenant>()
+  #visits = this.#active.values()
   readonly #resting = new Map<string, Tenant>()
   readonly #new = new Map<string, Tenant>()
+  readonly #dropResting = dropperOf(this.#resting)
+  readonly #dropNew = dropperOf(this.#new)
   readonly #newcomers: Tenant = tenantAt('', 1, 0)
   #activeWeight = 0
   /** The last denials within a share, of two tenants. */
@@ -71,9 +74,10 @@ export class FairShares {
     this.#expire(nowMs)
     const tenant = this.#active.get(id) ?? this.#resting.get(id) ?? this.#graduate(id, nowMs)
     if (tenant === undefined) return this.#touch(this.#newcomers, nowMs)
-    this.#resting.delete(id)
-    this.#active.delete(id)
-    this.#active.set(id, tenant)
+    if (!tenant.isActive) {
+      this.#resting.delete(id)
+      this.#active.set(id, tenant)
+    }
     return this.#touch(tenant, nowMs)
   }
 
@@ -139,25 +143,26 @@ export class FairShares {
   #graduate(id: string, nowMs: number): Tenant | undefined {
     const found = this.#new.get(id)
     if (found === undefined) {
-      if (this.#new.size >= MAX_TENANTS) dropFirst(this.#new)
+      if (this.#new.size >= MAX_TENANTS) this.#dropNew()
       this.#new.set(id, tenantAt(id, this.#weightOf(id), nowMs))
       return undefined
     }
     if (found.admitted < NEW_ADMITTED || nowMs - found.seenAtMs < NEW_MS) return undefined
-    if (this.#active.size + this.#resting.size >= MAX_TENANTS && !dropFirst(this.#resting)) return undefined
+    if (this.#active.size + this.#resting.size >= MAX_TENANTS && !this.#dropResting()) return undefined
     this.#new.delete(id)
     return found
   }
 
-  /** Has up to two tenants rest whose last request is long ago: a request makes one active at most. */
+  /** Has tenants rest whose last request is long ago: up to two, since a request makes one active at most. */
   #expire(nowMs: number): void {
     this.#restIfIdle(this.#newcomers, nowMs)
-    let visited = 0
-    for (const tenant of this.#active.values()) {
-      if (++visited > 2 || nowMs - tenant.triedAtMs < ACTIVE_MS) return
-      this.#active.delete(tenant.id)
-      const map = this.#restIfIdle(tenant, nowMs) ? this.#resting : this.#active
-      map.set(tenant.id, tenant)
+    for (let visited = 0; visited < 2; visited++) {
+      const { value: tenant } = this.#visits.next()
+      if (tenant === undefined) this.#visits = this.#active.values()
+      else if (this.#restIfIdle(tenant, nowMs)) {
+        this.#active.delete(tenant.id)
+        this.#resting.set(tenant.id, tenant)
+      }
     }
   }
 
@@ -185,8 +190,19 @@ function demeritsAt({ demerits, demeritsAtMs }: Tenant, nowMs: number): number {
   return Math.max(0, demerits - ((nowMs - demeritsAtMs) / 1000) * DECAY_PER_SECOND)
 }
 
-/** Drops the oldest entry. Returns false if there is none. */
-function dropFirst(map: Map<string, unknown>): boolean {
-  for (const key of map.keys()) return map.delete(key)
-  return false
+/**
+ * Returns a function that drops the oldest entry of a map, and returns false if there is none. It keeps its
+ * iterator, since a new one would pass all the deleted entries again.
+ */
+function dropperOf(map: Map<string, unknown>): () => boolean {
+  let keys = map.keys()
+  return () => {
+    if (map.size === 0) return false
+    let { value } = keys.next()
+    if (value === undefined) {
+      keys = map.keys()
+      value = keys.next().value
+    }
+    return map.delete(value as string)
+  }
 }

@@ -11,13 +11,16 @@ export class Fifo<T> {
     this.#items.push(item)
   }
 
+  clear(): void {
+    this.#items = []
+    this.#head = 0
+  }
+
   shift(): void {
     if (this.#head >= this.#items.length) return
     this.#items[this.#head++] = undefined
-    if (this.#head === this.#items.length) {
-      this.#items = []
-      this.#head = 0
-    } else if (this.#head > 1000 && 2 * this.#head > this.#items.length) {
+    if (this.#head === this.#items.length) this.clear()
+    else if (this.#head > 1000 && 2 * this.#head > this.#items.length) {
       this.#items.splice(0, this.#head)
       this.#head = 0
     }

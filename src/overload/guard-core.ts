@@ -18,8 +18,10 @@ export interface Entry {
 
 /** A request that has a place, or waits for one. */
 export interface Ticket extends Entry {
-  readonly arrivedAtMs: number
+  arrivedAtMs: number
   tenant: Tenant | undefined
+  /** The index of its level. */
+  rank: number
   state: 'waiting' | 'running' | 'over'
   startedAtMs: number
   epoch: Epoch
@@ -40,12 +42,17 @@ export interface GuardCoreOptions {
 interface Level {
   readonly queue: Fifo<Ticket>
   readonly codel: Codel
+  /** How many in the queue have not left. */
+  waiting: number
 }
 
 /** Places are kept for critical requests for so long after the last one. */
 const KEEP_CRITICAL_MS = 60_000
 
-/** As many requests wait at most as places are there, times this. */
+/** The share of places that tenants beyond their shares leave free while others need theirs. */
+const KEPT_FOR_SHARES = 0.2
+
+/** As many requests of a level wait at most as places are there, times this. */
 const WAITING_PER_PLACE = 10
 
 const CRITICAL = PRIORITIES.indexOf('critical')
@@ -64,6 +71,9 @@ export class GuardCore {
   #criticalAtMs = Number.NEGATIVE_INFINITY
   #waiting = 0
   #running = 0
+  #isServing = false
+  #lastMs = Number.NEGATIVE_INFINITY
+  #steppedBackMs = 0
 
   constructor(options: GuardCoreOptions) {
     this.#options = options
@@ -71,6 +81,7 @@ export class GuardCore {
     this.#levels = Array.from({ length: 2 * PRIORITIES.length }, () => ({
       queue: new Fifo<Ticket>(),
       codel: new Codel(options.targetWaitMs, options.burstWaitMs),
+      waiting: 0,
     }))
   }
 
@@ -103,12 +114,14 @@ export class GuardCore {
     arrivedAtMs = nowMs,
   ): { readonly verdict: Verdict; readonly ticket: Ticket } {
     const { tenants } = this.#options
-    const tenant = entry.tenantId === undefined ? undefined : tenants?.enter(entry.tenantId, nowMs)
-    const ticket: Ticket = Object.assign(entry, {
-      ...{ arrivedAtMs, tenant, startedAtMs: 0 },
-      ...{ epoch: 0, state: 'waiting' as const },
-    })
-    return { verdict: this.#decide(ticket, nowMs), ticket }
+    const timeMs = this.#time(nowMs)
+    const tenant = entry.tenantId === undefined ? undefined : tenants?.enter(entry.tenantId, timeMs)
+    const ticket = entry as Ticket
+    ticket.arrivedAtMs = timeMs - Math.max(0, nowMs - arrivedAtMs)
+    ticket.tenant = tenant
+    ticket.rank = ticket.startedAtMs = ticket.epoch = 0
+    ticket.state = 'waiting'
+    return { verdict: this.#decide(ticket, timeMs), ticket }
   }
 
   /**
@@ -118,65 +131,99 @@ export class GuardCore {
   end(ticket: Ticket, nowMs: number, routeClass: string, isSample = true): void {
     if (ticket.state !== 'running') return
     ticket.state = 'over'
-    const heldMs = nowMs - ticket.startedAtMs
+    const timeMs = this.#time(nowMs)
+    const heldMs = timeMs - ticket.startedAtMs
     if (isSample) this.#limit.sample(routeClass, heldMs, ticket.epoch, this.#running)
     this.#running--
     if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, heldMs)
-    this.advance(nowMs)
+    this.#advance(timeMs)
   }
 
   /** Takes a request out of the queue whose client has left. */
   leave(ticket: Ticket): void {
     if (ticket.state !== 'waiting') return
     ticket.state = 'over'
+    const level = this.#levels[ticket.rank] as Level
     this.#waiting--
+    level.waiting--
+    if (level.waiting === 0) level.queue.clear()
   }
 
   /** Does what is due, and gives free places to those that wait. */
   advance(nowMs: number): void {
+    this.#advance(this.#time(nowMs))
+  }
+
+  /** Returns the time of a clock that never steps back. */
+  #time(nowMs: number): number {
+    if (nowMs < this.#lastMs) this.#steppedBackMs += this.#lastMs - nowMs
+    this.#lastMs = nowMs
+    return nowMs + this.#steppedBackMs
+  }
+
+  #advance(nowMs: number): void {
     this.#limit.advance(nowMs)
     if (this.#limit.isProbing) this.#cohorts.pause(nowMs)
     else this.#cohorts.advance(nowMs, this.#limit.current)
-    for (let i = this.#levels.length - 1; i >= 0 && this.#waiting > 0; i--)
-      this.#serve(this.#levels[i] as Level, nowMs)
+    if (this.#waiting > 0) this.#serveAll(nowMs)
   }
 
   #decide(ticket: Ticket, nowMs: number): Verdict {
-    this.advance(nowMs)
+    this.#advance(nowMs)
     if (ticket.priority === CRITICAL) this.#criticalAtMs = nowMs
     const isWithinShare = this.#isWithinShare(ticket, nowMs)
     const isProtected = ticket.tenant !== undefined && isWithinShare
     const passes = this.#cohorts.passes(ticket.priority, ticket.client, nowMs) || isProtected
     if (!passes) return this.#deny(ticket, nowMs)
-    if (!isWithinShare && this.#isOverCap(ticket, nowMs)) return this.#overflow(ticket, nowMs)
     const rank = 2 * ticket.priority + Number(isWithinShare)
+    ticket.rank = rank
     const level = this.#levels[rank] as Level
     const waitedMs = nowMs - ticket.arrivedAtMs
-    const isLate = waitedMs > 0 && waitedMs > level.codel.maxWaitMs(nowMs)
-    if (!isLate && this.#hasPlace(ticket.priority, nowMs) && !this.#isAnyAhead(rank)) {
+    const isLate = waitedMs > 0 && waitedMs > this.#maxWaitMs(ticket, level, nowMs)
+    if (!isLate && this.#hasPlace(ticket, isWithinShare, nowMs) && !this.#isAnyAhead(rank)) {
       this.#admit(ticket, level, nowMs)
       return 'admitted'
     }
-    if (isLate || this.#waiting >= WAITING_PER_PLACE * this.#limit.limit) return this.#overflow(ticket, nowMs)
-    if (level.queue.first === undefined) level.codel.begin(nowMs)
+    if (isLate) level.codel.observe(waitedMs, nowMs)
+    if (isLate || level.waiting >= WAITING_PER_PLACE * this.#limit.limit) return this.#deny(ticket, nowMs)
+    if (level.waiting === 0) level.codel.begin()
     level.queue.push(ticket)
     this.#waiting++
+    level.waiting++
     return 'waiting'
   }
 
-  #serve(level: Level, nowMs: number): void {
-    const { queue, codel } = level
-    for (let ticket = queue.first; ticket !== undefined; ticket = queue.first) {
-      if (ticket.state === 'waiting') {
-        const isLate = nowMs - ticket.arrivedAtMs > codel.maxWaitMs(nowMs)
-        if (!isLate && !this.#hasPlace(ticket.priority, nowMs)) return
-        this.#waiting--
-        if (isLate) this.#overflow(ticket, nowMs)
-        else this.#admit(ticket, level, nowMs)
-        ticket.settle(!isLate)
-      }
-      queue.shift()
+  /** A request that settles may end at once. Then this loop serves the next, and not one inside it. */
+  #serveAll(nowMs: number): void {
+    if (this.#isServing) return
+    this.#isServing = true
+    try {
+      for (let i = this.#levels.length - 1; i >= 0; i--) this.#serve(this.#levels[i] as Level, nowMs)
+    } finally {
+      this.#isServing = false
     }
+  }
+
+  #serve(level: Level, nowMs: number): void {
+    const { queue } = level
+    for (let ticket = queue.first; ticket !== undefined; ticket = queue.first) {
+      const isWaiting = ticket.state === 'waiting'
+      const isLate = isWaiting && nowMs - ticket.arrivedAtMs > this.#maxWaitMs(ticket, level, nowMs)
+      if (isWaiting && !isLate && !this.#hasPlace(ticket, ticket.rank % 2 === 1, nowMs)) return
+      queue.shift()
+      if (!isWaiting) continue
+      this.#waiting--
+      level.waiting--
+      if (isLate) level.codel.observe(nowMs - ticket.arrivedAtMs, nowMs)
+      if (isLate) this.#deny(ticket, nowMs)
+      else this.#admit(ticket, level, nowMs)
+      ticket.settle(!isLate)
+    }
+  }
+
+  #maxWaitMs({ tenant, rank }: Ticket, { codel }: Level, nowMs: number): number {
+    const isProtected = tenant !== undefined && rank % 2 === 1
+    return this.#cohorts.isDenying && !isProtected ? this.#options.targetWaitMs : codel.maxWaitMs(nowMs)
   }
 
   #admit(ticket: Ticket, { codel }: Level, nowMs: number): void {
@@ -190,12 +237,6 @@ export class GuardCore {
     if (tenant) this.#options.tenants?.took(tenant, tenantId)
   }
 
-  /** Denies a request that passed and found no place. */
-  #overflow(ticket: Ticket, nowMs: number): 'denied' {
-    this.#cohorts.overflowed(nowMs)
-    return this.#deny(ticket, nowMs)
-  }
-
   #deny(ticket: Ticket, nowMs: number): 'denied' {
     ticket.state = 'over'
     this.#limit.denied(nowMs)
@@ -204,16 +245,19 @@ export class GuardCore {
     return 'denied'
   }
 
-  #hasPlace(priority: number, nowMs: number): boolean {
-    const isKept = priority !== CRITICAL && nowMs - this.#criticalAtMs < KEEP_CRITICAL_MS
-    const free = isKept ? 1 - this.#options.criticalShare : 1
-    return this.#running < Math.max(1, this.#limit.current * free)
+  #hasPlace(ticket: Ticket, isWithinShare: boolean, nowMs: number): boolean {
+    const { current } = this.#limit
+    let free = current
+    if (ticket.priority !== CRITICAL && nowMs - this.#criticalAtMs < KEEP_CRITICAL_MS)
+      free *= 1 - this.#options.criticalShare
+    if (!isWithinShare && this.#isOverCap(ticket, nowMs)) free *= 1 - KEPT_FOR_SHARES
+    return this.#running < Math.max(1, free === current ? current : Math.floor(free))
   }
 
   #isAnyAhead(rank: number): boolean {
     if (this.#waiting === 0) return false
     for (let i = this.#levels.length - 1; i >= rank; i--)
-      if (this.#levels[i]?.queue.first !== undefined) return true
+      if ((this.#levels[i] as Level).waiting > 0) return true
     return false
   }
 

@@ -20,6 +20,13 @@ export class Sample {
     this.count = this.#sumMs = this.#sumOfSquares = 0
   }
 
+  /** Has what was added until now count by half. */
+  halve(): void {
+    this.count /= 2
+    this.#sumMs /= 2
+    this.#sumOfSquares /= 2
+  }
+
   get sumMs(): number {
     return this.#sumMs
   }

@@ -1,0 +1,130 @@
+import { Baselines } from '../../../src/overload/baselines.js'
+
+function add(baselines: Baselines, routeClass: string, count: number, ...latencies: number[]): void {
+  for (let i = 0; i < count; i++) {
+    for (const latencyMs of latencies) baselines.add(routeClass, latencyMs)
+  }
+}
+
+test('until the first probe, the first window is the baseline', () => {
+  const baselines = new Baselines()
+  add(baselines, 'a', 10, 8, 12)
+  expect(baselines.observe()).toEqual({ factor: 1, count: expect.closeTo(200 ** 2 / 2080, 9) })
+  expect(baselines.of('a')).toBe(10)
+  expect(baselines.of('b')).toBeUndefined()
+})
+
+test('a baseline never rises under load, and falls at once', () => {
+  const baselines = new Baselines()
+  const seen = [10, 20, 1000, 6, 9].map((latencyMs) => {
+    add(baselines, 'a', 100, latencyMs)
+    const { factor } = baselines.observe()
+    return [factor, baselines.of('a')]
+  })
+  const found = seen.flat().map((each) => Number(each?.toFixed(6)))
+  expect(found).toEqual([1, 10, 2, 10, 100, 10, 1, 6, 1.5, 6])
+})
+
+test('a few short requests of a class are chance', () => {
+  const baselines = new Baselines()
+  add(baselines, 'a', 100, 10)
+  baselines.observe()
+  add(baselines, 'a', 99, 5)
+  baselines.observe()
+  expect(baselines.of('a')).toBe(10)
+  add(baselines, 'a', 1, 5)
+  baselines.observe()
+  expect(baselines.of('a')).toBeCloseTo(5, 6)
+})
+
+test('the first probe replaces what was learned under load, of all classes', () => {
+  const baselines = new Baselines()
+  add(baselines, 'a', 10, 40)
+  add(baselines, 'b', 10, 400)
+  baselines.observe()
+  add(baselines, 'a', 10, 8, 12)
+  baselines.probe()
+  expect([baselines.of('a'), baselines.of('b')]).toEqual([10, undefined])
+  add(baselines, 'b', 1000, 5)
+  add(baselines, 'a', 10, 15, 25)
+  expect(baselines.observe().factor).toBe(2) // b has no baseline, and does not count
+  expect(baselines.of('b')).toBeUndefined()
+})
+
+test('a probe that met too few requests changes nothing, and the next one adds to it', () => {
+  const baselines = new Baselines()
+  add(baselines, 'a', 10, 40)
+  baselines.observe()
+  const seen = [4, 5, 1].map((count) => {
+    add(baselines, 'a', count, 10)
+    const { isUnsure } = baselines
+    baselines.probe()
+    return [isUnsure, baselines.of('a')]
+  })
+  expect(seen).toEqual([
+    [true, 40],
+    [true, 40],
+    [false, 10],
+  ])
+})
+
+test('probes count together, unless latencies have surely changed', () => {
+  const baselines = new Baselines()
+  add(baselines, 'a', 10, 8, 12)
+  baselines.probe()
+  add(baselines, 'a', 10, 9, 13) // differs by 1, and chance by 0.63
+  baselines.probe()
+  const together = baselines.of('a')
+  add(baselines, 'a', 5, 90, 110)
+  baselines.probe()
+  expect([together, baselines.of('a')]).toEqual([10.5, 100])
+})
+
+test('probes that agree have a common mean', () => {
+  const baselines = new Baselines()
+  add(baselines, 'a', 5, 5, 15)
+  baselines.probe()
+  add(baselines, 'a', 15, 7, 17)
+  baselines.probe()
+  expect(baselines.of('a')).toBe((10 * 10 + 30 * 12) / 40)
+})
+
+test('the slowdown is that of all time together, and sure if many requests took alike', () => {
+  const baselines = new Baselines()
+  add(baselines, 'read', 90, 1)
+  add(baselines, 'report', 10, 50)
+  baselines.observe()
+  add(baselines, 'read', 90, 7)
+  add(baselines, 'report', 10, 56)
+  const { factor, count } = baselines.observe()
+  expect(factor).toBeCloseTo((90 * 7 + 560) / (90 + 500), 12)
+  expect(count).toBeCloseTo(1190 ** 2 / (90 * 49 + 10 * 3136), 9)
+})
+
+test('a window without requests, or with a clock that stands still, says nothing', () => {
+  const baselines = new Baselines()
+  expect(baselines.observe()).toEqual({ factor: 1, count: 0 })
+  add(baselines, 'a', 100, 0)
+  expect(baselines.observe()).toEqual({ factor: 1, count: 0 })
+  add(baselines, 'a', 100, 5)
+  expect(baselines.observe()).toEqual({ factor: 1, count: 0 })
+})
+
+test('a discarded window does not count', () => {
+  const baselines = new Baselines()
+  add(baselines, 'a', 10, 10)
+  baselines.observe()
+  add(baselines, 'a', 1000, 1)
+  baselines.discard()
+  expect(baselines.observe()).toEqual({ factor: 1, count: 0 })
+  expect(baselines.of('a')).toBe(10)
+})
+
+test('a hundred classes have their own baselines, and the rest share one', () => {
+  const baselines = new Baselines()
+  for (let i = 0; i < 100; i++) add(baselines, `class ${i}`, 10, i + 1)
+  for (let i = 100; i < 10_000; i++) add(baselines, `class ${i}`, 1, 500)
+  baselines.observe()
+  const found = [0, 99, 100, 9999].map((i) => baselines.of(`class ${i}`))
+  expect(found).toEqual([1, 100, 500, 500])
+})

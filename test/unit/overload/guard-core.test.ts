@@ -1,0 +1,209 @@
+import fc from 'fast-check'
+import { AdaptiveLimit } from '../../../src/overload/adaptive-limit.js'
+import { FairShares } from '../../../src/overload/fair-shares.js'
+import { type Entry, GuardCore, type Ticket } from '../../../src/overload/guard-core.js'
+
+interface Options {
+  readonly initial?: number
+  readonly weightOf?: (id: string) => number
+}
+
+function coreOf({ initial = 4, weightOf }: Options = {}): GuardCore {
+  const limit = new AdaptiveLimit({ initial, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5 })
+  const tenants = weightOf && new FairShares(weightOf)
+  return new GuardCore({ limit, criticalShare: 0.2, targetWaitMs: 5, burstWaitMs: 100, tenants })
+}
+
+/** Offers a request, and notes what it settles with. */
+function offer(core: GuardCore, nowMs: number, changes: Partial<Entry> = {}, arrivedAtMs = nowMs) {
+  const settled: boolean[] = []
+  const entry: Entry = {
+    priority: 1,
+    client: 1,
+    settle: (isAdmitted) => settled.push(isAdmitted),
+    ...changes,
+  }
+  return { settled, ...core.offer(entry, nowMs, arrivedAtMs) }
+}
+
+const offers = (core: GuardCore, count: number, nowMs: number, changes?: Partial<Entry>) =>
+  Array.from({ length: count }, () => offer(core, nowMs, changes))
+
+test('requests get places up to the limit, and the next wait until one is given back', () => {
+  const core = coreOf()
+  const all = offers(core, 6, 0)
+  expect(all.map(({ verdict }) => verdict)).toEqual([...Array(4).fill('admitted'), 'waiting', 'waiting'])
+  expect([core.running, core.waiting]).toEqual([4, 2])
+  core.end(all[0]?.ticket as Ticket, 10, 'all')
+  expect(all.map(({ settled }) => settled)).toEqual([[], [], [], [], [true], []])
+  expect([core.running, core.waiting]).toEqual([4, 1])
+})
+
+test('a request waits for a burst at most, and is denied then', () => {
+  const core = coreOf()
+  const all = offers(core, 5, 0)
+  core.advance(100)
+  expect([all[4]?.settled, core.waiting]).toEqual([[], 1])
+  core.advance(100.001)
+  expect([all[4]?.settled, core.waiting, all[4]?.ticket.state]).toEqual([[false], 0, 'over'])
+})
+
+test('the time that a request waited before it could be read counts', () => {
+  const core = coreOf()
+  expect([offer(core, 1000, {}, 899), offer(core, 1000, {}, 901)].map(({ verdict }) => verdict)).toEqual([
+    'denied',
+    'admitted',
+  ])
+})
+
+test('a place is given back once, however often a request ends', () => {
+  const core = coreOf()
+  const { ticket } = offer(core, 0)
+  for (let i = 0; i < 3; i++) core.end(ticket, 10, 'all')
+  core.leave(ticket)
+  expect([core.running, core.waiting]).toEqual([0, 0])
+})
+
+test('a request that leaves the queue never settles, and holds up no other', () => {
+  const core = coreOf({ weightOf: () => 1 })
+  const all = offers(core, 7, 0, { tenantId: 'a' })
+  core.leave(all[4]?.ticket as Ticket)
+  core.leave(all[4]?.ticket as Ticket)
+  core.end(all[4]?.ticket as Ticket, 1, 'all')
+  expect(core.waiting).toBe(2)
+  core.end(all[0]?.ticket as Ticket, 1, 'all')
+  core.advance(200)
+  expect(all.slice(4).map(({ settled }) => settled)).toEqual([[], [true], [false]])
+  expect([core.running, core.waiting]).toEqual([4, 0])
+})
+
+test('after all that waited have left, a free place is taken at once', () => {
+  const core = coreOf()
+  const all = offers(core, 5, 0)
+  core.leave(all[4]?.ticket as Ticket)
+  core.end(all[0]?.ticket as Ticket, 1, 'all')
+  expect(offer(core, 1).verdict).toBe('admitted')
+})
+
+test('critical requests are served first, and have places that others do not take', () => {
+  const core = coreOf({ initial: 10 })
+  offer(core, 0, { priority: 2 })
+  const others = offers(core, 8, 0)
+  expect(others.map(({ verdict }) => verdict)).toEqual([...Array(7).fill('admitted'), 'waiting'])
+  const critical = offers(core, 3, 1, { priority: 2 })
+  expect(critical.map(({ verdict }) => verdict)).toEqual(['admitted', 'admitted', 'waiting'])
+  core.end(others[0]?.ticket as Ticket, 2, 'all')
+  expect([critical[2]?.settled, others[7]?.settled]).toEqual([[true], []])
+})
+
+test('a minute after the last critical request, others take every place', () => {
+  const core = coreOf({ initial: 10 })
+  core.end(offer(core, 0, { priority: 2 }).ticket, 1, 'all')
+  expect(offers(core, 10, 60_000).map(({ verdict }) => verdict)).toEqual(Array(10).fill('admitted'))
+})
+
+test('a full queue of one class leaves room for a higher one', () => {
+  const core = coreOf()
+  const bulk = offers(core, 60, 0, { priority: 0 })
+  const denied = bulk.filter(({ verdict }) => verdict === 'denied').length
+  expect([denied, offer(core, 0, { priority: 2 }).verdict]).toEqual([16, 'waiting']) // 4 run, 40 wait
+})
+
+test('requests that end inside settle are served one after the other', () => {
+  const core = coreOf()
+  const first = offers(core, 4, 0)
+  let [depth, deepest, served] = [0, 0, 0]
+  for (let i = 0; i < 40; i++) {
+    const made: { ticket?: Ticket } = {}
+    const settle = () => {
+      deepest = Math.max(deepest, ++depth)
+      served++
+      core.end(made.ticket as Ticket, 1, 'all')
+      depth--
+    }
+    made.ticket = offer(core, 0, { settle }).ticket
+  }
+  core.end(first[0]?.ticket as Ticket, 1, 'all')
+  expect([served, deepest, core.running, core.waiting]).toEqual([40, 1, 3, 0])
+})
+
+test('an error that a settling request throws reaches the caller, and the queue goes on', () => {
+  const core = coreOf()
+  const [first] = offers(core, 4, 0)
+  const broken = () => {
+    throw new Error('broken')
+  }
+  offer(core, 0, { settle: broken })
+  const next = offer(core, 0)
+  expect(() => core.end(first?.ticket as Ticket, 1, 'all')).toThrow('broken')
+  core.advance(101)
+  expect([next.settled, core.waiting]).toEqual([[false], 0])
+})
+
+test('a clock that steps back stands still, and what waits is denied in time', () => {
+  const core = coreOf()
+  const all = offers(core, 5, 1_000_000)
+  core.advance(0)
+  core.advance(99)
+  expect(all[4]?.settled).toEqual([])
+  core.advance(101)
+  expect(all[4]?.settled).toEqual([false])
+})
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('offer' as const),
+      priority: fc.integer({ min: 0, max: 2 }),
+      client: fc.integer(),
+      tenant: fc.constantFrom(undefined, 'a', 'b', 'c'),
+      lateMs: fc.constantFrom(0, 0, 0, 3, 200),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constantFrom('end' as const, 'leave' as const), which: fc.nat() }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ type: fc.constant('advance' as const), ms: fc.integer({ min: -50, max: 400 }) }),
+  },
+)
+
+test('whatever happens in any order, no place leaks and each request settles once', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 50, maxLength: 300 }), (steps) => {
+      const core = coreOf({ weightOf: () => 1 })
+      const all: { ticket: Ticket; wasWaiting: boolean; hasLeft: boolean; settled: boolean[] }[] = []
+      let nowMs = 0
+      for (const each of steps) {
+        nowMs += 0.5
+        if (each.type === 'offer') {
+          const changes = { priority: each.priority, client: each.client, tenantId: each.tenant }
+          const { verdict, ticket, settled } = offer(core, nowMs, changes, nowMs - each.lateMs)
+          if (verdict === 'admitted' && core.running > Math.ceil(core.limit.current)) return false
+          all.push({ ticket, settled, wasWaiting: verdict === 'waiting', hasLeft: false })
+        } else if (each.type === 'advance') {
+          nowMs += each.ms
+          core.advance(nowMs)
+        } else if (all.length > 0) {
+          const picked = all[each.which % all.length] as (typeof all)[number]
+          if (each.type === 'end') core.end(picked.ticket, nowMs, 'all', each.which % 3 > 0)
+          else if (picked.ticket.state === 'waiting') {
+            core.leave(picked.ticket)
+            picked.hasLeft = true
+          }
+        }
+        const inState = (state: string) => all.filter(({ ticket }) => ticket.state === state).length
+        if (core.running !== inState('running') || core.waiting !== inState('waiting')) return false
+      }
+      for (const { ticket } of all) core.end(ticket, nowMs, 'all')
+      for (let i = 1; core.waiting > 0 && i <= 100; i++) core.advance(nowMs + 60_000 * i)
+      for (const { ticket } of all) core.end(ticket, nowMs + 6_000_000, 'all')
+      const settles = all.every((each) => each.settled.length === (each.wasWaiting && !each.hasLeft ? 1 : 0))
+      return settles && core.running === 0 && core.waiting === 0
+    }),
+    { numRuns: 60 },
+  )
+})
