@@ -1,6 +1,7 @@
 import { calibrate } from './calibrate.js'
 import { COSTS, type Costs, type StoreKind } from './costs.js'
 import { type Command, readCommand } from './options.js'
+import { printOverload } from './overload/report.js'
 import { LEGEND, printCosts, printOutcomes } from './report.js'
 import { GROUPS, type Group } from './scenarios.js'
 import { type Outcome, simulate } from './simulate.js'
@@ -14,6 +15,7 @@ async function main(command: Command): Promise<void> {
     process.exitCode = (await validate()) ? 0 : 1
     return
   }
+  if (command.overload) return printOverload(command.overload)
   const costs = command.calibrate ? await measuredCosts(command.scenario?.store) : COSTS
   printCosts(costs)
   console.log(LEGEND)

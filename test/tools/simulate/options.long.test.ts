@@ -6,6 +6,13 @@ test('without options there is no scenario', () => {
   expect(readCommand(['--validate', '--calibrate'])).toMatchObject({ calibrate: true, validate: true })
 })
 
+test('overload has its own options', () => {
+  expect(readCommand(['--overload'])).toMatchObject({ overload: { seeds: 3, text: '' }, scenario: undefined })
+  const args = ['--overload', '--seeds=10', '--scenario', '2 times']
+  expect(readCommand(args).overload).toEqual({ seeds: 10, text: '2 times' })
+  expect(readCommand(['--overload', '--scenario=2']).overload).toEqual({ seeds: 3, text: '2' })
+})
+
 test('options change the default scenario', () => {
   const args = ['--processes=100', '--keys', '5', '--zipf=1.1', '--window=1m', '--lease', '--deny-cache=0']
   expect(readCommand(args).scenario).toEqual({
@@ -40,6 +47,7 @@ test.each([
   ['--store=memcached', 'Use --policy=fixed-window.'],
   ['--latency=2', 'p99 must be at least the latency (2), got 1'],
   ['--seconds=3600', 'seconds must be at most 250 at this rate (5000000 requests), got 3600'],
+  ['--seeds=3', 'seeds must be absent without --overload, got 3. Add --overload.'],
   ['100', 'got the word "100". Use options, such as --processes=100.'],
 ])('%s ends with a message that names the option and the fix', (arg, message) => {
   expect(() => readCommand([arg])).toThrow(TypeError)

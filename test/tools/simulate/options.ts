@@ -14,12 +14,17 @@ export interface Command {
   readonly validate: boolean
   /** One scenario instead of the default ones. */
   readonly scenario: Scenario | undefined
+  /** Compare guards against overload instead, in the scenarios whose names contain a text. */
+  readonly overload: { readonly seeds: number; readonly text: string } | undefined
 }
 
 const OPTIONS = {
   rows: {
     calibrate: withDefault(false, flag),
     validate: withDefault(false, flag),
+    overload: withDefault(false, flag),
+    seeds: optional(whole(1, 100, 10)),
+    scenario: optional(text),
     processes: optional(whole(1, 1000, 10)),
     rate: optional(whole(1, 5_000_000, 20_000)),
     seconds: optional(number(0.01, 3600, 5)),
@@ -44,7 +49,7 @@ const OPTIONS = {
 
 /** Reads the command line. Throws a `TypeError` that names each wrong option and its fix. */
 export function readCommand(args: readonly string[]): Command {
-  const known = Object.entries(DEFAULTS).map(([name, value]) => {
+  const known = Object.entries({ ...DEFAULTS, seeds: 10, scenario: '' }).map(([name, value]) => {
     return [name, { type: typeof value === 'boolean' ? 'boolean' : 'string' }] as const
   })
   const { values, positionals } = parseArgs({
@@ -57,10 +62,31 @@ export function readCommand(args: readonly string[]): Command {
     throw new TypeError(`simulate: got the word "${positionals[0]}". Use options, such as --processes=100.`)
   }
   const given = Object.entries(values).map(([name, value]) => [name, numberIn(value)])
-  const { calibrate, validate, ...scenario } = readOptions('simulate', Object.fromEntries(given), OPTIONS)
-  const changes = Object.entries(scenario).filter(([, value]) => value !== undefined)
-  if (changes.length === 0) return { calibrate, validate, scenario: undefined }
-  return { calibrate, validate, scenario: checked({ ...DEFAULTS, ...Object.fromEntries(changes) }) }
+  const options = readOptions('simulate', Object.fromEntries(given), OPTIONS)
+  const { calibrate, validate, overload, seeds, scenario: text, ...fleet } = options
+  const changes = Object.entries(fleet).filter(([, value]) => value !== undefined)
+  checkOverload(overload, { seeds, scenario: text }, changes[0])
+  const command = {
+    calibrate,
+    validate,
+    overload: overload ? { seeds: seeds ?? 3, text: text ?? '' } : undefined,
+  }
+  if (changes.length === 0) return { ...command, scenario: undefined }
+  return { ...command, scenario: checked({ ...DEFAULTS, ...Object.fromEntries(changes) }) }
+}
+
+/** The options of a fleet and those of `--overload` do not fit together. */
+function checkOverload(
+  overload: boolean,
+  own: Readonly<Record<string, unknown>>,
+  other: readonly [string, unknown] | undefined,
+): void {
+  if (overload && other !== undefined) {
+    throw wrongOption('simulate', other[0], 'absent with --overload', other[1], 'Leave it out.')
+  }
+  const given = Object.entries(own).find(([, value]) => value !== undefined)
+  if (overload || given === undefined) return
+  throw wrongOption('simulate', given[0], 'absent without --overload', given[1], 'Add --overload.')
 }
 
 /** Returns a scenario whose options fit together. */
@@ -80,6 +106,11 @@ function checked(scenario: Scenario): Scenario {
 
 function numberIn(value: unknown): unknown {
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value
+}
+
+function text(owner: string, option: string, value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  throw wrongOption(owner, option, 'a part of a name', value, `Write --${option}=tenant.`)
 }
 
 function flag(owner: string, option: string, value: unknown): boolean {

@@ -24,22 +24,47 @@ export const fixedLimit =
     }
   }
 
+/** The best that a guard could do which knows how long each request has waited. */
+export const byWait =
+  (maxWaitMs: number): MakeGuard =>
+  ({ start, deny }) => ({
+    offer: (request, nowMs) => (nowMs - request.bornAtMs > maxWaitMs ? deny(request) : start(request)),
+    end() {},
+  })
+
+/** Denies while the event loop was late by more than 100 ms in the mean of the last second. */
+export const loopDelay: MakeGuard = ({ start, deny }) => {
+  let [sumMs, turns, windowAtMs, isLate] = [0, 0, 0, false]
+  return {
+    offer: (request) => (isLate ? deny(request) : start(request)),
+    end() {},
+    turn(tookMs, nowMs) {
+      sumMs += tookMs
+      turns++
+      if (nowMs - windowAtMs < 1000) return
+      isLate = sumMs / turns > 100
+      sumMs = turns = 0
+      windowAtMs = nowMs
+    },
+  }
+}
+
 /** The guard of this package. */
-export const overloadGuard: MakeGuard = ({ start, deny }, random) => {
+export const overloadGuard: MakeGuard = ({ start, deny }, random, { weights }) => {
   const limit = new AdaptiveLimit({ initial: 20, min: 3, max: 1000, tolerance: 1.4, random })
-  const tenants = new FairShares(() => 1)
+  const tenants = new FairShares((id) => weights?.get(id) ?? 1)
   const core = new GuardCore({ limit, criticalShare: 0.2, targetWaitMs: 5, burstWaitMs: 100, tenants })
   const tickets = new Map<SimRequest, Ticket>()
   return {
     get limit() {
       return limit.limit
     },
-    offer(request, nowMs) {
+    offer(request, nowMs, arrivedAtMs) {
       const { priority, client, tenantId } = request
       const hash = Math.imul(client + 1, 0x9e3779b1)
       const settle = (isAdmitted: boolean) => (isAdmitted ? start(request) : deny(request))
       const entry = { priority, client: hash, tenantId, settle }
-      const { verdict, ticket } = core.offer(entry, nowMs)
+      const { verdict, ticket } = core.offer(entry, nowMs, arrivedAtMs)
       tickets.set(request, ticket)
       if (verdict === 'admitted') start(request)
       else if (verdict === 'denied') deny(request)
@@ -51,6 +76,7 @@ export const overloadGuard: MakeGuard = ({ start, deny }, random) => {
       core.end(ticket, nowMs, request.routeClass)
     },
     tick: (nowMs) => core.advance(nowMs),
+    turn: (tookMs) => limit.loopDelay(tookMs),
   }
 }
 

@@ -40,18 +40,30 @@ function classes(_nowMs: number, random: Random) {
 }
 
 const TENANTS = 100
+const EQUAL = new Map(Array.from({ length: TENANTS }, (_, i) => [`tenant ${i}`, 1]))
+
+/** Four tenants that send alike, each more than its share, and have different weights. */
+const WEIGHTS = new Map([1, 2, 3, 4].map((weight) => [`tenant ${weight}`, weight]))
 
 /** One tenant of a hundred sends as much as a hundred others, after ten calm seconds. */
 function unequalTenants(nowMs: number, random: Random): Partial<SimRequest> {
   const isHeavy = nowMs > 10_000 && random() < 100 / (TENANTS - 1 + 100)
-  return { tenantId: isHeavy ? 'heavy' : `tenant ${Math.floor(random() * (TENANTS - 1))}` }
+  return { tenantId: isHeavy ? 'tenant 99' : `tenant ${Math.floor(random() * (TENANTS - 1))}` }
 }
 
 /** Half of the requests invent a tenant, after ten calm seconds. */
-function inventedTenants(nowMs: number, random: Random): Partial<SimRequest> {
-  if (nowMs > 10_000 && random() < 0.5) return { tenantId: `invented ${Math.floor(random() * 10_000)}` }
-  return { tenantId: `tenant ${Math.floor(random() * TENANTS)}` }
-}
+const inventedTenants = (invent: (nowMs: number, random: Random) => number) => ({
+  makeRequest(nowMs: number, random: Random): Partial<SimRequest> {
+    const isInvented = nowMs > 10_000 && random() < 0.5
+    if (isInvented) return { tenantId: `invented ${Math.floor(invent(nowMs, random))}` }
+    return { tenantId: `tenant ${Math.floor(random() * TENANTS)}` }
+  },
+  rateAt: (nowMs: number) => (nowMs > 10_000 ? 1.4 : 0.7) * CAPACITY,
+  weights: EQUAL,
+})
+
+/** A process that takes 5 ms of its own for each request, in turns of its event loop. */
+const OWN_CPU: Partial<OverloadScenario> = { isOwnCpu: true, workersAt: () => 1, serviceMs: () => 5 }
 
 /** The scenarios, by what the report calls them. */
 export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
@@ -65,9 +77,11 @@ export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
   }),
   'half the workers at 1.2': load(1.2, 1.5 * MINUTE, {
     workersAt: (nowMs) => (isHalved(nowMs) ? WORKERS / 2 : WORKERS),
+    endsAtMs: MINUTE,
   }),
   'twice the time at 1.2': load(1.2, 1.5 * MINUTE, {
     serviceMs: (_request, nowMs, random) => drawn(isHalved(nowMs) ? 2 * SERVICE_MS : SERVICE_MS, random),
+    endsAtMs: MINUTE,
   }),
   '2 times, always 10 ms': load(2, MINUTE, { serviceMs: () => SERVICE_MS }),
   '2 times, 1 ms': load(2, MINUTE, {
@@ -78,9 +92,26 @@ export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
   '2 times, 1 and 50 ms': load(2, MINUTE, { ...MIXED, maxRate: 2 * MIXED_CAPACITY }),
   '0.7 times, 1 and 50 ms, 10 min': load(0.7, 10 * MINUTE, { ...MIXED, maxRate: 0.7 * MIXED_CAPACITY }),
   '2 times, 30 min': load(2, 30 * MINUTE),
+  '2 times, and it ends': load(2, 1.5 * MINUTE, {
+    rateAt: (nowMs) => (nowMs < MINUTE ? 2 : 0.5) * CAPACITY,
+    endsAtMs: MINUTE,
+  }),
+  'a service that gets faster': load(2, MINUTE, {
+    serviceMs: (_request, nowMs, random) => drawn(nowMs < MINUTE / 2 ? SERVICE_MS : SERVICE_MS / 2, random),
+    endsAtMs: MINUTE / 2,
+  }),
+  '2 times, 2 s': load(2, 10 * MINUTE, {
+    maxRate: (2 * WORKERS) / 2000,
+    serviceMs: (_request, _nowMs, random) => drawn(2000, random),
+    patienceMs: 20_000,
+  }),
+  '1 request a second': load(1, 10 * MINUTE, { maxRate: 1 / 1000 }),
+  '0.7 times, own CPU': load(1, 2 * MINUTE, { ...OWN_CPU, maxRate: 0.7 / 5 }),
+  '3 times, own CPU': load(1, MINUTE, { ...OWN_CPU, maxRate: 3 / 5 }),
   'a herd after a pause': load(10, MINUTE / 2, {
     rateAt: (nowMs) =>
       (nowMs >= 15_000 && nowMs < 16_000 ? 10 : nowMs >= 10_000 && nowMs < 15_000 ? 0 : 0.5) * CAPACITY,
+    endsAtMs: 16_000,
   }),
   'retries at once': load(1.5, MINUTE, {
     retryAfterMs: ({ attempt }) => (attempt < 3 ? 1 : undefined),
@@ -92,14 +123,31 @@ export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
   'a heavy tenant': load(1.41, MINUTE, {
     makeRequest: unequalTenants,
     rateAt: (nowMs) => (nowMs > 10_000 ? 1.41 : 0.7) * CAPACITY,
+    weights: EQUAL,
   }),
-  'invented tenants': load(1.4, MINUTE, {
-    makeRequest: inventedTenants,
-    rateAt: (nowMs) => (nowMs > 10_000 ? 1.4 : 0.7) * CAPACITY,
+  '10,000 invented tenants': load(
+    1.4,
+    MINUTE,
+    inventedTenants((_nowMs, random) => random() * 10_000),
+  ),
+  '50 more each second': load(
+    1.4,
+    MINUTE,
+    inventedTenants((nowMs, random) => 50 * Math.floor(nowMs / 1000) + random() * 50),
+  ),
+  '200 that stay': load(
+    1.4,
+    MINUTE,
+    inventedTenants((_nowMs, random) => random() * 200),
+  ),
+  'weights 1 to 4': load(2, MINUTE, {
+    makeRequest: (_nowMs, random) => ({ tenantId: `tenant ${1 + Math.floor(random() * 4)}` }),
+    weights: WEIGHTS,
   }),
   'garbage collection and a report': load(0.7, 2 * MINUTE, {
     // each collection stops all work for 50 ms every 2 s, and a report takes half of the workers for 10 s
     workersAt: (nowMs) => (nowMs % 2000 < 50 ? 0 : nowMs >= 50_000 && nowMs < 60_000 ? WORKERS / 2 : WORKERS),
     patienceMs: 200,
+    endsAtMs: MINUTE,
   }),
 }

@@ -15,8 +15,11 @@ export interface SimRequest {
 
 /** A guard of the simulation. It calls `start` or `deny` for each request, at once or later. */
 export interface SimGuard {
-  offer(request: SimRequest, nowMs: number): void
+  /** `arrivedAtMs` is what the process knows of when it arrived. */
+  offer(request: SimRequest, nowMs: number, arrivedAtMs: number): void
   end(request: SimRequest, latencyMs: number, nowMs: number): void
+  /** A turn of the event loop took this long. */
+  turn?(tookMs: number, nowMs: number): void
   /** Called every few milliseconds. */
   tick?(nowMs: number): void
   /** What it has found, for the report. */
@@ -28,7 +31,11 @@ export interface Actions {
   deny(request: SimRequest): void
 }
 
-export type MakeGuard = (actions: Actions, random: Random) => SimGuard
+export type MakeGuard = (
+  actions: Actions,
+  random: Random,
+  scenario: Pick<OverloadScenario, 'weights'>,
+) => SimGuard
 
 export interface OverloadScenario {
   readonly durationMs: number
@@ -46,6 +53,15 @@ export interface OverloadScenario {
   retryAfterMs?(request: SimRequest, random: Random): number | undefined
   /** How long clients wait. */
   readonly patienceMs: number
+  /**
+   * Whether the process does the work itself, in one turn of its event loop after the other. A turn takes all
+   * requests that arrived during the last one, so they have waited before a guard sees them.
+   */
+  readonly isOwnCpu?: boolean
+  /** The tenants that matter, by their weights. */
+  readonly weights?: ReadonlyMap<string, number>
+  /** When an overload ends, and a guard has to recover. */
+  readonly endsAtMs?: number
 }
 
 /** What became of the requests of a run. */
@@ -61,10 +77,13 @@ export interface OverloadOutcome {
   readonly byTenant: ReadonlyMap<string, { sent: number; good: number }>
   /** How long critical requests took, in order. */
   readonly criticalMs: readonly number[]
+  readonly criticalDenied: number
   readonly limit: number | undefined
 }
 
 const TICK_MS = 5
+/** What a denial costs a process that does the work itself. */
+const DENIAL_MS = 0.05
 export const CLIENTS = 1000
 
 /** Runs a scenario in virtual time. The same seed gives the same requests to every guard, until one denies. */
@@ -76,7 +95,8 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
   const byTenant = new Map<string, { sent: number; good: number }>()
   const goodBySecond = new Float64Array(Math.ceil(scenario.durationMs / 1000) + 1)
   const criticalMs: number[] = []
-  let [nowMs, head, busy, sent, denied, good, late] = [0, 0, 0, 0, 0, 0, 0]
+  let [nowMs, head, busy, sent, denied, criticalDenied, good, late] = [0, 0, 0, 0, 0, 0, 0, 0]
+  const loop = eventLoop()
   const startedAtMs = new Map<SimRequest, number>()
   const at = (atMs: number, run: () => void) => events.add({ atMs, run, settles: false })
 
@@ -89,12 +109,14 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
       },
       deny(request) {
         denied++
+        if (request.priority === 2) criticalDenied++
         const afterMs = scenario.retryAfterMs?.(request, random)
         if (afterMs !== undefined)
           at(nowMs + afterMs, () => send({ ...request, attempt: request.attempt + 1 }))
       },
     },
     randomFrom(seed + 2_000_003),
+    scenario,
   )
 
   function work(): void {
@@ -104,6 +126,23 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
       if (head > 10_000) head = 0
       busy++
       at(nowMs + scenario.serviceMs(request, nowMs, backendRandom), () => respond(request))
+    }
+    if (scenario.isOwnCpu) read()
+  }
+
+  /** Offers requests that have arrived, one by one, while the process has nothing else to do. */
+  function read(): void {
+    while (busy === 0 && head >= backlog.length) {
+      const request = loop.next(nowMs, (tookMs) => guard.turn?.(tookMs, nowMs))
+      if (request === undefined) return
+      const deniedBefore = denied
+      guard.offer(request, nowMs, loop.arrivedAtMs)
+      if (denied === deniedBefore) continue
+      busy++
+      at(nowMs + DENIAL_MS, () => {
+        busy--
+        work()
+      })
     }
   }
 
@@ -131,7 +170,9 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
       tenant.sent++
       byTenant.set(request.tenantId, tenant)
     }
-    guard.offer(request, nowMs)
+    if (scenario.isOwnCpu) loop.arrived(request)
+    else guard.offer(request, nowMs, nowMs)
+    work()
   }
 
   function arrive(): void {
@@ -146,7 +187,7 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
   }
 
   function tick(): void {
-    guard.tick?.(nowMs)
+    if (busy === 0 || !scenario.isOwnCpu) guard.tick?.(nowMs) // timers run between turns
     work() // the number of workers may have changed
     if (nowMs < scenario.durationMs) at(nowMs + TICK_MS, tick)
   }
@@ -159,5 +200,33 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
     event.run()
   }
   criticalMs.sort((a, b) => a - b)
-  return { sent, denied, good, late, goodBySecond, byTenant, criticalMs, limit: guard.limit }
+  return { sent, denied, good, late, goodBySecond, byTenant, criticalMs, criticalDenied, limit: guard.limit }
+}
+
+/** The requests that a process reads, turn by turn. */
+function eventLoop() {
+  let [turn, next, startedAtMs, arrivedAtMs] = [[] as SimRequest[], 0, 0, 0]
+  let arrived: SimRequest[] = []
+  return {
+    /** What is known of when the requests of this turn arrived. */
+    get arrivedAtMs() {
+      return arrivedAtMs
+    },
+    arrived(request: SimRequest): void {
+      arrived.push(request)
+    },
+    /** Returns the next request of the turn, or of the next turn. */
+    next(nowMs: number, onTurn: (tookMs: number) => void): SimRequest | undefined {
+      if (next >= turn.length) {
+        if (turn.length > 0) onTurn(nowMs - startedAtMs)
+        // requests arrived at any time of the last turn, if it has ended just now
+        arrivedAtMs = turn.length > 0 ? (startedAtMs + nowMs) / 2 : nowMs
+        startedAtMs = nowMs
+        turn = arrived
+        arrived = []
+        next = 0
+      }
+      return turn[next++]
+    },
+  }
 }

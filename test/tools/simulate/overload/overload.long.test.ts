@@ -1,0 +1,45 @@
+import { compareGuards, type Figures } from './compare.js'
+import { SCENARIOS } from './scenarios.js'
+
+const SEEDS = 3
+
+function figuresOf(name: string): readonly Figures[] {
+  const scenario = SCENARIOS[name]
+  if (scenario === undefined) throw new Error(`There is no scenario "${name}".`)
+  return compareGuards(scenario, SEEDS, ['headgate']).get('headgate') as readonly Figures[]
+}
+
+test.each(Object.keys(SCENARIOS))(
+  '%s: it serves 0.9 of what the right fixed limit does, and recovers',
+  (name) => {
+    const figures = figuresOf(name)
+    const worst = Math.min(...figures.map(({ goodput }) => goodput))
+    const slowest = Math.max(...figures.map(({ recoveryS = 0 }) => recoveryS))
+    expect([worst >= 0.9, slowest <= 3]).toEqual([true, true])
+  },
+)
+
+test.each(['0.7 times, 10 min', '0.7 times, own CPU', '1 request a second'])(
+  '%s: nothing is denied',
+  (name) => {
+    expect(figuresOf(name).map(({ denied }) => denied)).toEqual(Array(SEEDS).fill(0))
+  },
+)
+
+test('critical requests take at most twice as long as on an idle server', () => {
+  const figures = figuresOf('classes at 5 times')
+  expect(Math.max(...figures.map(({ criticalP99Ms = 0 }) => criticalP99Ms))).toBeLessThan(92)
+  expect(Math.max(...figures.map(({ criticalDenied }) => criticalDenied))).toBeLessThan(0.01)
+})
+
+test.each(['a heavy tenant', '10,000 invented tenants', '50 more each second'])(
+  '%s: the worst tenant of a hundred loses little',
+  (name) => {
+    expect(Math.max(...figuresOf(name).map(({ worstTenant = 1 }) => worstTenant))).toBeLessThan(0.04)
+  },
+)
+
+test('the limit does not drift in half an hour', () => {
+  const limits = figuresOf('2 times, 30 min').map(({ limit = 0 }) => limit)
+  expect(limits.filter((limit) => limit < 6 || limit > 40)).toEqual([])
+})

@@ -1,0 +1,32 @@
+import { compareGuards, type Figures } from './compare.js'
+import { noGuard, overloadGuard } from './guards.js'
+import { SCENARIOS } from './scenarios.js'
+import { type OverloadScenario, runOverload } from './world.js'
+
+/** The first seconds of a scenario. */
+function first(seconds: number, name: string): OverloadScenario {
+  return { ...(SCENARIOS[name] as OverloadScenario), durationMs: 1000 * seconds }
+}
+
+test('the same seed gives the same outcome, and another seed another one', () => {
+  const scenario = first(2, '2 times')
+  const [one, same, other] = [1, 1, 2].map((seed) => runOverload(scenario, overloadGuard, seed))
+  expect(same).toEqual(one)
+  expect(other).not.toEqual(one)
+})
+
+test('each request is answered in time, answered late or denied', () => {
+  const { sent, good, late, denied } = runOverload(first(1, '5 times'), overloadGuard, 1)
+  expect(good + late + denied).toBe(sent)
+  expect(runOverload(first(1, '5 times'), noGuard, 1)).toMatchObject({ denied: 0 })
+})
+
+test.each(['2 times', '3 times, own CPU'])('%s: it serves nearly as much as the right limit', (name) => {
+  const figures = compareGuards(first(4, name), 1, ['none', 'headgate'])
+  const [none, ours] = [figures.get('none'), figures.get('headgate')].map((each) => (each as Figures[])[0])
+  expect([(none?.goodput ?? 1) < 0.3, (ours?.goodput ?? 0) > 0.9]).toEqual([true, true])
+})
+
+test('below the capacity, nothing is denied', () => {
+  expect(runOverload(first(4, '0.7 times, 10 min'), overloadGuard, 1)).toMatchObject({ denied: 0, late: 0 })
+})
