@@ -11,6 +11,8 @@ export interface AdaptiveLimitOptions {
   readonly tolerance: number
   /** Returns a number from 0 to 1, which keeps the probes of several processes apart. */
   readonly random: () => number
+  /** Returns whether denials keep requests out, so that a probe can. Default: always. */
+  readonly canProbe?: () => boolean
 }
 
 /** A request that runs, as `begin` returned it. It counts only in the epoch in which it began. */
@@ -161,6 +163,7 @@ export class AdaptiveLimit {
   /** The first denial of all probes at once: until then, a baseline may have been measured under load. */
   #isProbeDue(nowMs: number): boolean {
     if (this.#deniedSinceMs === undefined || nowMs < this.#nextProbeAtMs) return false
+    if (this.#options.canProbe?.() === false) return false
     return this.#probes === 0 || nowMs - this.#deniedSinceMs >= LASTING_MS
   }
 

@@ -36,6 +36,8 @@ export class Cohorts {
   #threshold = 0
   /** Arrivals by rank. The past counts less and less. */
   readonly #arrivals = new Float64Array(RANKS)
+  /** Whether some that passed in the last window found no place in it. */
+  #wasShort = false
   #windowAtMs = 0
   #arrived = 0
   #passed = 0
@@ -54,11 +56,20 @@ export class Cohorts {
     return this.#threshold > 0
   }
 
+  /** Whether clients count: some requests do not pass, or found no place in this window or the last. */
+  get isActive(): boolean {
+    return this.#threshold > 0 || this.#wasShort || this.#passed > this.#admitted
+  }
+
   /** Returns whether a request passes. `hash` is of its client, 32 bits. */
   passes(priority: number, hash: number, nowMs: number): boolean {
+    this.#arrived++
+    if (!this.isActive) {
+      this.#passed++
+      return true
+    }
     const rank = priority * COHORTS + cohortOf(hash, nowMs)
     this.#arrivals[rank] = (this.#arrivals[rank] as number) + 1
-    this.#arrived++
     if (rank < this.#threshold) return false
     this.#passed++
     return true
@@ -75,6 +86,7 @@ export class Cohorts {
     const ageMs = nowMs - this.#windowAtMs
     if (ageMs < WINDOW_MS || (this.#arrived < MIN_ARRIVALS && ageMs < LONGEST_WINDOW_MS)) return
     this.#share = this.#arrived === 0 ? 1 : this.#passed / this.#arrived
+    this.#wasShort = this.#passed > this.#admitted
     if (this.#arrived > 0) this.#adjust(limit)
     this.pause(nowMs)
   }

@@ -36,6 +36,8 @@ export interface GuardCoreOptions {
   readonly targetWaitMs: number
   readonly burstWaitMs: number
   readonly tenants?: FairShares | undefined
+  /** Whether requests may wait for a place. Default true. */
+  readonly canWait?: boolean
 }
 
 /** Requests that wait for a place, all of one class, and within or beyond the shares of their tenants. */
@@ -74,10 +76,12 @@ export class GuardCore {
   #isServing = false
   #lastMs = Number.NEGATIVE_INFINITY
   #steppedBackMs = 0
+  #canWait: boolean
 
   constructor(options: GuardCoreOptions) {
     this.#options = options
     this.#limit = options.limit
+    this.#canWait = options.canWait ?? true
     this.#levels = Array.from({ length: 2 * PRIORITIES.length }, () => ({
       queue: new Fifo<Ticket>(),
       codel: new Codel(options.targetWaitMs, options.burstWaitMs),
@@ -102,6 +106,11 @@ export class GuardCore {
   /** The share of requests that pass, by their class and their client. */
   get passingShare(): number {
     return this.#cohorts.share
+  }
+
+  /** Returns whether the verdict on a request may depend on its client. */
+  get readsClients(): boolean {
+    return this.#cohorts.isActive
   }
 
   /**
@@ -149,6 +158,23 @@ export class GuardCore {
     if (level.waiting === 0) level.queue.clear()
   }
 
+  /** Denies the requests that wait. From now on, none does. */
+  close(nowMs: number): void {
+    this.#canWait = false
+    const timeMs = this.#time(nowMs)
+    for (const level of this.#levels) {
+      const { queue } = level
+      for (let ticket = queue.first; ticket !== undefined; ticket = queue.first) {
+        queue.shift()
+        if (ticket.state !== 'waiting') continue
+        this.#waiting--
+        level.waiting--
+        this.#deny(ticket, timeMs)
+        ticket.settle(false)
+      }
+    }
+  }
+
   /** Does what is due, and gives free places to those that wait. */
   advance(nowMs: number): void {
     this.#advance(this.#time(nowMs))
@@ -185,7 +211,8 @@ export class GuardCore {
       return 'admitted'
     }
     if (isLate) level.codel.observe(waitedMs, nowMs)
-    if (isLate || level.waiting >= WAITING_PER_PLACE * this.#limit.limit) return this.#deny(ticket, nowMs)
+    const isFull = !this.#canWait || level.waiting >= WAITING_PER_PLACE * this.#limit.limit
+    if (isLate || isFull) return this.#deny(ticket, nowMs)
     if (level.waiting === 0) level.codel.begin()
     level.queue.push(ticket)
     this.#waiting++
