@@ -24,7 +24,7 @@ export type DenialFigures = Pick<Decision, 'retryAfterMs' | 'parts'>
 const IANA_PROBLEM = 'https://iana.org/assignments/http-problem-types#'
 
 export const OVER_LIMIT: Problem = { type: `${IANA_PROBLEM}quota-exceeded`, title: 'Too many requests' }
-export const STORE_FAILED: Problem = {
+export const REDUCED_CAPACITY: Problem = {
   type: `${IANA_PROBLEM}temporary-reduced-capacity`,
   title: 'Service temporarily unavailable',
 }

@@ -10,8 +10,8 @@ import {
   denialBody,
   OVER_LIMIT,
   type Problem,
+  REDUCED_CAPACITY,
   readMessage,
-  STORE_FAILED,
 } from './denial-body.js'
 import { headersByName } from './header-list.js'
 import { denialHeaders, type HeaderStyle, NO_STORE, quotaHeaders, type ResetFormat } from './quota-headers.js'
@@ -108,9 +108,10 @@ export function denialResponse(
   if (source === 'blocked') return undecidedDenial(BLOCKED, 403, accept)
   const headers = denialHeaders(figures)
   if (source === 'fail-closed')
-    return { status: 503, headers, ...denialBody(STORE_FAILED, 503, figures, accept) }
-  const status = statusOf(settings, figures)
-  const body = settings.message ?? denialBody(OVER_LIMIT, status, figures, accept)
+    return { status: 503, headers, ...denialBody(REDUCED_CAPACITY, 503, figures, accept) }
+  const status = statusOf(settings, source, figures)
+  const problem = source === 'overload' ? REDUCED_CAPACITY : OVER_LIMIT
+  const body = settings.message ?? denialBody(problem, status, figures, accept)
   return { status, headers, ...body }
 }
 
@@ -118,7 +119,12 @@ export function denialResponse(
  * Returns the status of a denial by a limit. HTTP clients repeat a 429 by themselves, whatever its headers
  * say. A 403 tells them not to (RFC 9110 §15.5.4).
  */
-export function statusOf({ statusCode }: DenialSettings, { retryAfterMs }: DenialFigures): number {
+export function statusOf(
+  { statusCode }: DenialSettings,
+  source: Decision['source'],
+  { retryAfterMs }: DenialFigures,
+): number {
+  if (source === 'overload') return statusCode ?? 503
   return statusCode ?? (retryAfterMs === Number.POSITIVE_INFINITY ? 403 : 429)
 }
 

@@ -38,7 +38,9 @@ export function denyRequest<Req extends object, Res>(
   const sendDefault = () =>
     sendDenial(denier, res, denialResponse(decision, figures, denial, headerOf(req, 'accept')), figures)
   if (!isOverLimit || onDenied === undefined || writer.areHeadersSent(res)) return sendDefault()
-  const responded = respondAsApp(denier, res, figures, (withdraw) => onDenied(decision, withdraw))
+  const responded = respondAsApp(denier, res, decision.source, figures, (withdraw) =>
+    onDenied(decision, withdraw),
+  )
   return thenMaybe(responded, (result) => result === SEND_DEFAULT && sendDefault())
 }
 
@@ -49,10 +51,11 @@ export function denyRequest<Req extends object, Res>(
 function respondAsApp<Res>(
   { writer, denial }: Denier<Res>,
   res: Res,
+  source: Decision['source'],
   figures: DenialFigures,
   onDenial: (withdraw: () => void) => unknown,
 ): MaybePromise<unknown> {
-  const status = statusOf(denial, figures)
+  const status = statusOf(denial, source, figures)
   const { withdraw, restoreStatus } = presetDenial(writer, res, status, denialHeaders(figures))
   return catchMaybe(
     () => onDenial(withdraw),

@@ -80,6 +80,13 @@ function chargeUnlessExempt(
 
 const decisions = channel('headgate:decision')
 
+/** Returns whether anything hears of the decisions of a limiter, so that they must be made and reported. */
+export function isHeard(events: object): boolean {
+  // Node.js's own count of the events with listeners. Asking for each event takes as long as a clock read.
+  const { _eventsCount }: { readonly _eventsCount?: number } = events
+  return _eventsCount !== 0 || decisions.hasSubscribers
+}
+
 /**
  * Creates the function that reports the decisions of a limiter to its listeners and to the channel
  * `headgate:decision`. Without listeners, it does nothing.
@@ -90,10 +97,8 @@ export function decisionReporter<Subject>(
   events: Emitter<LimiterEvents<Subject>>,
 ): Finish {
   const nearLimits = nearLimitDetector()
-  // Node.js's own count of the events with listeners. Asking for each event takes as long as a clock read.
-  const emitter: Emitter<LimiterEvents<Subject>> & { readonly _eventsCount?: number } = events
   return function reportDecision(decision, charged) {
-    if (emitter._eventsCount === 0 && !decisions.hasSubscribers) return decision
+    if (!isHeard(events)) return decision
     const subject = charged as Subject
     if (!decision.allowed && decision.source !== 'blocked' && events.listenerCount('denied') > 0)
       emit(events, 'denied', [decision, subject])

@@ -17,6 +17,7 @@ import { type Apply, emptyReceipt, type MakeReceipt, type NamedPart, type Receip
  * - `'fail-closed'`: the store could not decide, and `onStoreError` denied the charge. Also for a request
  *   that disconnected before its address was read, and for a `waitFor` that ended before the store was
  *   called.
+ * - `'overload'`: an overload guard of this process.
  * - `'none'`: no limit applies, or `skip` or `allow` exempts the request.
  * - `'blocked'`: its IP address is in `block`.
  */
@@ -27,6 +28,7 @@ export type DecisionSource =
   | 'local'
   | 'fail-open'
   | 'fail-closed'
+  | 'overload'
   | 'none'
   | 'blocked'
 
@@ -52,7 +54,7 @@ export interface PartDecision extends Figures {
   readonly cost: number
   /** Units that were taken beyond the limit. Absent if none were. */
   readonly debt?: number
-  /** Set for `concurrency`, whose units come back when requests end. */
+  /** Set for `concurrency` and overload guards, whose units come back when requests end. */
   readonly quotaUnit?: 'concurrent-requests'
 }
 

@@ -27,6 +27,12 @@ export interface LimiterDescription {
   readonly limits: readonly DescribedLimit[]
   /** The limits of the candidate. Absent if there is none. */
   readonly candidate?: readonly DescribedLimit[]
+  /** The numbers of an overload guard, which finds its limit between two. Absent for other limiters. */
+  readonly overload?: {
+    readonly minLimit: number
+    readonly maxLimit: number
+    readonly maxWaitMs: number
+  }
   /** The options `allow` and `block`, which take precedence over all overrides. */
   readonly allow: readonly string[]
   readonly block: readonly string[]

@@ -1,4 +1,10 @@
-import { BLOCKED, denialBody, OVER_LIMIT, readMessage, STORE_FAILED } from '../../../src/http/denial-body.js'
+import {
+  BLOCKED,
+  denialBody,
+  OVER_LIMIT,
+  REDUCED_CAPACITY,
+  readMessage,
+} from '../../../src/http/denial-body.js'
 import { decisionOf, denialOf, partOf } from './decisions.js'
 
 const PROBLEM = 'application/problem+json'
@@ -123,14 +129,14 @@ test('the status in the body is the real one', () => {
 
 test('the body for a failed store is reduced capacity, without policies', () => {
   const closed = { ...denialOf(1000), parts: [], source: 'fail-closed' as const }
-  expect(JSON.parse(denialBody(STORE_FAILED, 503, closed, 'application/json').body)).toEqual({
+  expect(JSON.parse(denialBody(REDUCED_CAPACITY, 503, closed, 'application/json').body)).toEqual({
     type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
     title: 'Service temporarily unavailable',
     status: 503,
     detail: 'Try again in 1 second.',
   })
   const text = 'Service temporarily unavailable. Try again in 1 second.\n'
-  expect(denialBody(STORE_FAILED, 503, closed, undefined).body).toBe(text)
+  expect(denialBody(REDUCED_CAPACITY, 503, closed, undefined).body).toBe(text)
 })
 
 test('the body for a blocked address says no more than the status', () => {
