@@ -12,6 +12,7 @@ import {
   type MakeCandidateLimits,
 } from './limiter/candidate/option.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
+import type { OverloadGuardOptions as OverloadOptions } from './overload/options.js'
 
 export { responseCost } from './http/actual-cost/option.js'
 export { requestDelay } from './http/delay/option.js'
@@ -41,6 +42,9 @@ export type { SettingsChange, SettingsDocument, SettingsOverride } from './limit
 export { waitFor } from './limiter/waiting/wait-with.js'
 export { type LoginGuard, loginGuard } from './login/login-guard.js'
 export type { SecurityEvent } from './login/security-events.js'
+export { OverloadError } from './overload/overload-error.js'
+export { type OverloadGuard, overloadGuard } from './overload/overload-guard.js'
+export type { OverloadStatus } from './overload/process-guard.js'
 export { leased } from './pipe/lease/leased.js'
 export type { StoreMessage } from './pipe/store-channel.js'
 export { ban } from './policies/ban.js'
@@ -75,6 +79,12 @@ export type LoginGuardOptions<
   Req extends IncomingMessage = IncomingMessage,
   Res extends ServerResponse = ServerResponse,
 > = GuardOptions<NodeTypes<Req, Res>>
+
+/** The options of `overloadGuard`. All have defaults. */
+export type OverloadGuardOptions<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> = OverloadOptions<NodeTypes<Req, Res>>
 
 /**
  * Creates a key that identifies a client by the authenticated user.

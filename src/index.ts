@@ -11,6 +11,7 @@ import { rateLimit as httpRateLimit } from './http/rate-limit.js'
 import type * as http from './http.js'
 import { byUser as httpByUser, type MakeByUser } from './keys/by-user.js'
 import { loginGuard as httpLoginGuard } from './login/login-guard.js'
+import { overloadGuard as httpOverloadGuard } from './overload/overload-guard.js'
 
 export * from './http.js'
 
@@ -41,6 +42,12 @@ export type LoginGuardOptions<
   Res extends ServerResponse = ExpressResponse,
 > = http.LoginGuardOptions<Req, Res>
 
+/** The options of `overloadGuard`, with callbacks for the requests and responses of Express. */
+export type OverloadGuardOptions<
+  Req extends IncomingMessage = ExpressRequest,
+  Res extends ServerResponse = ExpressResponse,
+> = http.OverloadGuardOptions<Req, Res>
+
 /**
  * A handler that takes any request. It fits Connect, and lets Express infer `req.params` from the path of a
  * route.
@@ -60,8 +67,13 @@ export interface LoginGuard<Req extends IncomingMessage = ExpressRequest>
   extends AnyRequest,
     Properties<http.LoginGuard<Req>> {}
 
+/** Middleware that guards a server against too many requests at once. */
+export interface OverloadGuard<Req extends IncomingMessage = ExpressRequest>
+  extends AnyRequest,
+    Properties<http.OverloadGuard<Req>> {}
+
 /**
- * The type of `byUser`. This alias and the next two exist because the declarations of projects spell out such
+ * The type of `byUser`. This alias and the next ones exist because the declarations of projects spell out such
  * types, and cannot name types that are not exported.
  */
 type MakeExpressByUser = MakeByUser<NodeTypes<ExpressRequest, ExpressResponse>>
@@ -80,6 +92,14 @@ type MakeLoginGuard = {
   <Req extends IncomingMessage = ExpressRequest, Res extends ServerResponse = ExpressResponse>(
     options: LoginGuardOptions<Req, Res>,
   ): LoginGuard<Req>
+}
+
+/** The type of `overloadGuard`. */
+type MakeOverloadGuard = {
+  (options?: OverloadGuardOptions): OverloadGuard
+  <Req extends IncomingMessage = ExpressRequest, Res extends ServerResponse = ExpressResponse>(
+    options?: OverloadGuardOptions<Req, Res>,
+  ): OverloadGuard<Req>
 }
 
 /**
@@ -141,6 +161,33 @@ export const rateLimit: MakeRateLimit = httpRateLimit
  * @function
  */
 export const loginGuard: MakeLoginGuard = httpLoginGuard
+
+/**
+ * Creates Express middleware that protects a server from too many requests at once. It finds how many may run,
+ * and denies the rest with 503, a random `Retry-After` and the problem type `temporary-reduced-capacity`.
+ * `overloadGuard` of `headgate/http` is the same function, and has more details.
+ *
+ * Mount it before all other middleware, and once for a server.
+ *
+ * Callbacks get the requests and responses of Express, unless you annotate them with your own types.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { overloadGuard } from 'headgate'
+ *
+ * const app = express()
+ * app.use(overloadGuard({ priority: (req) => (req.path === '/pay' ? 'critical' : 'default') }))
+ * app.get('/', (_req, res) => {
+ *   res.send('hello')
+ * })
+ * app.listen(3000)
+ * ```
+ * @function
+ */
+export const overloadGuard: MakeOverloadGuard = httpOverloadGuard
 
 /**
  * Creates a key that identifies a client by the authenticated user.

@@ -1,0 +1,156 @@
+import { denyRequest, type Respond } from '../http/deny-request.js'
+import type { RequestSteps } from '../http/request-steps.js'
+import { isHeard } from '../limiter/charge-limits.js'
+import { type Decision, denyDisconnected, unchargedDecision } from '../limiter/decision.js'
+import type { NamedPart } from '../limiter/receipt.js'
+import type { ServerTypes } from '../util/framework-types.js'
+import { catchMaybe, ignoreRejection, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { clientHash } from './client-hash.js'
+import type { OverloadWriter } from './first-byte.js'
+import { guardDecision } from './guard-decision.js'
+import { type OverloadOptions, readPriority, readTenant } from './options.js'
+import { RequestPlace } from './place.js'
+import type { ProcessGuard } from './process-guard.js'
+import { routeClassOf } from './route-class.js'
+
+/** What a guard needs for its requests. */
+export interface Guarded<Req extends object, Res> {
+  readonly guard: ProcessGuard
+  readonly writer: OverloadWriter<Res>
+  readonly options: OverloadOptions<ServerTypes<Req, Res>>
+  readonly steps: RequestSteps<Req, Res>
+}
+
+/** Returns whether a request passes: at once, or after it has waited for a place. */
+export type Enter<Req, Res> = (req: Req, res: Res, onDenied: Respond | undefined) => MaybePromise<boolean>
+
+/**
+ * Creates the function that lets requests pass if there is a place. A request holds its place until the first
+ * byte of its response, or until its client leaves.
+ *
+ * The client is read only if it can change the verdict, or if somebody hears of the decision. All other requests
+ * get no decision, since that would take longer than to make it.
+ */
+export function guardRequests<Req extends object, Res>({
+  guard,
+  writer,
+  options,
+  steps,
+}: Guarded<Req, Res>): Enter<Req, Res> {
+  const { limiter, stepped, modeSwitch } = steps
+  const { resolveParts } = stepped.core.limits
+  const { routeClass: classOf = (req: Req, res: Res) => routeClassOf(req, writer.statusOf(res)) } = options
+  /** Requests that have passed: the guard may be mounted twice on a path. */
+  const passed = new WeakSet<Req>()
+  type Entering = RequestPlace<Req, Res>
+
+  function enter(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
+    if (passed.has(req)) return true
+    const place = new RequestPlace(
+      req,
+      res,
+      onDenied,
+      readPriority(options.priority, req),
+      readTenant(options.tenant, req),
+    )
+    writer.onceGone(req, res, () => leave(place))
+    if (place.isGone) return deny(place, unchargedDecision('fail-closed'))
+    if (!guard.readsClients && !isHeard(limiter.events)) return offer(place)
+    return withParts(place, ([part]) => {
+      place.client = clientHash(part?.identity ?? '')
+      return place.isGone ? false : offer(place)
+    })
+  }
+
+  /** Calls `use` with the parts of a decision. Denies a request whose client cannot be known any more. */
+  function withParts(
+    place: Entering,
+    use: (parts: readonly NamedPart[]) => MaybePromise<boolean>,
+  ): MaybePromise<boolean> {
+    if (place.parts !== undefined) return use(place.parts)
+    const parts = catchMaybe<readonly NamedPart[] | Decision>(
+      () => resolveParts(place.req, 1),
+      (error) => denyDisconnected(error),
+    )
+    return thenMaybe(parts, (found) => {
+      if ('source' in found) return deny(place, found)
+      place.parts = found
+      return use(found)
+    })
+  }
+
+  function offer(place: Entering): MaybePromise<boolean> {
+    const verdict = guard.offer(place)
+    if (verdict === 'admitted') return admit(place)
+    if (verdict === 'denied') return denyOverload(place)
+    const settled = new Promise<boolean>((resolve) => {
+      place.onSettled = resolve
+    })
+    if (modeSwitch.mode === 'report') return passWaiting(place, settled)
+    return settled.then((isAdmitted) => afterWait(place, isAdmitted))
+  }
+
+  function afterWait(place: Entering, isAdmitted: boolean): MaybePromise<boolean> {
+    if (place.isGone) return false
+    guard.settled(isAdmitted)
+    return isAdmitted ? admit(place) : denyOverload(place)
+  }
+
+  /**
+   * In report mode, no request waits. What would have happened is reported when it would have happened, or once
+   * the response begins. Such a request has no latency that could be compared.
+   */
+  function passWaiting(place: Entering, settled: Promise<boolean>): true {
+    const { req, res } = place
+    passed.add(req)
+    writer.onFirstByte(req, res, () => {
+      const isWaiting = place.state === 'waiting'
+      guard.end(place, classOf(req, res), false)
+      if (isWaiting) place.settle(true)
+    })
+    const reported = settled.then((isAdmitted) => {
+      if (place.isGone) return false
+      guard.settled(isAdmitted)
+      return withParts(place, (parts) => report(place, guardDecision(guard, isAdmitted, parts)))
+    })
+    ignoreRejection(reported) // of a key function: the request has passed
+    return true
+  }
+
+  function admit(place: Entering): MaybePromise<boolean> {
+    const { req, res } = place
+    writer.onFirstByte(req, res, () => guard.end(place, classOf(req, res), true))
+    passed.add(req)
+    if (!isHeard(limiter.events)) return true
+    return withParts(place, (parts) => report(place, guardDecision(guard, true, parts)) && !place.isGone)
+  }
+
+  function report({ req }: Entering, decision: Decision): true {
+    stepped.report(decision, req)
+    return true
+  }
+
+  function denyOverload(place: Entering): MaybePromise<boolean> {
+    return withParts(place, (parts) => deny(place, guardDecision(guard, false, parts)))
+  }
+
+  function deny({ req, res, onDenied }: Entering, decision: Decision): MaybePromise<boolean> {
+    stepped.report(decision, req)
+    if (modeSwitch.mode === 'report') {
+      passed.add(req)
+      return true
+    }
+    writer.recordDecision(req, limiter, decision)
+    return denyRequest(steps, req, res, onDenied, decision)
+  }
+
+  /** Takes the place of a request back whose client has left. */
+  function leave(place: Entering): void {
+    place.isGone = true
+    if (place.state === 'over') return
+    guard.abandon(place, classOf(place.req, place.res))
+    place.settle(false)
+  }
+
+  return enter
+}

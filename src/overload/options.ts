@@ -1,0 +1,167 @@
+import { type DenialOptions, MIDDLEWARE_ROWS, type RequestFields } from '../http/options.js'
+import { callback, type Settings, withDefault } from '../options/option-table.js'
+import { type Duration, durationUpTo } from '../util/durations.js'
+import type { FrameworkTypes } from '../util/framework-types.js'
+import { isPromise } from '../util/maybe-promise.js'
+import { choice, whole, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
+import { PRIORITIES, type Priority } from './cohorts.js'
+
+export const OWNER = 'overloadGuard'
+
+/** Options that mean the same as those of `rateLimit`. */
+const SHARED = ['name', 'key', 'skip', 'allow', 'block', 'mode', 'statusCode', 'message', 'onDenied'] as const
+
+/** The name of an option that `overloadGuard` shares with `rateLimit`. */
+type Shared = (typeof SHARED)[number]
+
+/** Returns what an object has for the options that `rateLimit` shares. */
+export function pickShared<T extends object>(options: T): Pick<T, Shared & keyof T> {
+  const shared = Object.entries(options).filter(([name]) => SHARED.some((each) => each === name))
+  return Object.fromEntries(shared) as Pick<T, Shared & keyof T>
+}
+
+/** The options of an overload guard in any framework. All have defaults. */
+export type OverloadOptions<F extends FrameworkTypes> = OverloadFields<
+  F['request'],
+  F['response'],
+  F['requestTest']
+>
+
+/** Each option of an overload guard. */
+interface OverloadFields<Req, Res, Skip>
+  extends Pick<RequestFields<Req, Res, Skip>, Exclude<Shared, 'onDenied'>> {
+  /**
+   * Returns how important a request is: `'critical'`, `'default'` or `'bulk'`. `undefined` means `'default'`.
+   * The lowest class is denied first. Once there are critical requests, a fifth of the places is kept for
+   * them. It must not return a promise, and anything else is a `TypeError`. Clients must not be able to choose
+   * the result.
+   */
+  priority?: (req: Req) => Priority | undefined
+  /**
+   * Returns the name of the tenant that a request is for. Tenants share the places by their weights. A tenant
+   * may use what others leave free, and keeps to its share once another one is denied within its own.
+   * `undefined` means no tenant. It must not return a promise.
+   */
+  tenant?: (req: Req) => string | undefined
+  /**
+   * Returns the weight of a tenant, above 0. With weights of 1 and 2, the second tenant's share is twice that of
+   * the first. Called when a tenant is seen for the first time. Default 1. All new tenants share the weight 1.
+   */
+  weight?: (tenant: string) => number
+  /**
+   * Returns the class of routes that a request belongs to, at the first byte of its response. How long requests
+   * take is compared within a class, so that a slow report is not taken for overload. At most 100 classes are
+   * kept, and all others share one. Default: the method and the route, where the framework knows it, and
+   * whether the status is an error (400 and up).
+   */
+  routeClass?: (req: Req, res: Res) => string
+  /** The limit of requests at once never falls below it, so that there are latencies to learn from. Default 3. */
+  minLimit?: number
+  /** The limit of requests at once never rises above it. Default 1000. */
+  maxLimit?: number
+  /**
+   * The longest time that a request waits for a place, during a burst: at most `'10s'`. While the queue
+   * stands, it is 5 ms. 0 denies at once. Default `'100ms'`. On isolates, such as Cloudflare Workers, no
+   * request waits.
+   */
+  maxWait?: Duration
+}
+
+/** The options of `overloadGuard` in a framework. All have defaults. */
+export interface OverloadGuardOptions<F extends FrameworkTypes>
+  extends OverloadOptions<F>,
+    DenialOptions<F> {}
+
+export const OVERLOAD_ROWS = {
+  ...pickShared(MIDDLEWARE_ROWS),
+  priority: callback,
+  tenant: callback,
+  weight: callback,
+  routeClass: callback,
+  minLimit: withDefault(3, whole(1, 1_000_000, 3)),
+  maxLimit: withDefault(1000, whole(1, 1_000_000, 1000)),
+  maxWait: withDefault('100ms', readMaxWait),
+}
+
+type OverloadRead = Settings<typeof OVERLOAD_ROWS>
+
+export const OVERLOAD_RULES = {
+  limitCheck: { from: ['minLimit', 'maxLimit'], read: checkLimits },
+  weightCheck: { from: ['weight', 'tenant'], read: checkWeight },
+} as const
+
+/** The numbers of a guard, and the weights of its tenants. */
+export interface GuardSettings {
+  readonly minLimit: number
+  readonly maxLimit: number
+  /** 0 if no request waits. */
+  readonly maxWaitMs: number
+  readonly weightOf: (tenant: string) => number
+}
+
+/** Returns the function that weighs tenants. It throws a `TypeError` for a weight that is wrong. */
+export function weigher(owner: string, weight: ((tenant: string) => number) | undefined) {
+  if (weight === undefined) return () => 1
+  return (tenant: string): number => {
+    const given: unknown = weight(tenant)
+    if (typeof given === 'number' && given > 0 && given < Number.POSITIVE_INFINITY) return given
+    const must = 'a number above 0'
+    throw wrongOption(owner, 'the result of weight', must, given, fixOf(given, 'Return 1 for usual tenants.'))
+  }
+}
+
+const priorityOf = choice<Priority>(...PRIORITIES)
+
+/**
+ * Returns the index of the class of a request. Throws what the function throws, and a `TypeError` for a result
+ * that is no class.
+ */
+export function readPriority<Req>(priority: ((req: Req) => unknown) | undefined, req: Req): number {
+  const given = priority?.(req) ?? 'default'
+  const index = PRIORITIES.indexOf(given as Priority)
+  if (index >= 0) return index
+  if (isPromise(given)) throw notSynchronous('priority')
+  return PRIORITIES.indexOf(priorityOf(OWNER, 'the result of priority', given)) // throws
+}
+
+/** Returns the tenant of a request. Throws what the function throws, and a `TypeError` for a wrong result. */
+export function readTenant<Req>(tenant: ((req: Req) => unknown) | undefined, req: Req): string | undefined {
+  const given = tenant?.(req) ?? undefined
+  if (given === undefined) return undefined
+  if (typeof given === 'string' && given.length <= MAX_TENANT_LENGTH) return given
+  if (isPromise(given)) throw notSynchronous('tenant')
+  const must = `a string of at most ${MAX_TENANT_LENGTH} characters, or undefined`
+  throw wrongKind(OWNER, 'the result of tenant', must, given, 'Return the name of the tenant, as String(id).')
+}
+
+const MAX_TENANT_LENGTH = 256
+
+function notSynchronous(option: string): TypeError {
+  const fix = 'Look it up in middleware before the guard, and read it from the request.'
+  return wrongUse(OWNER, `${option} must not return a promise`, fix)
+}
+
+function fixOf(given: unknown, fix: string): string {
+  return isPromise(given) ? 'It must not return a promise.' : fix
+}
+
+function readMaxWait(owner: string, option: string, maxWait: unknown): number {
+  return maxWait === 0 ? 0 : durationUpTo('10s')(owner, option, maxWait)
+}
+
+function checkLimits(
+  owner: string,
+  { minLimit, maxLimit }: Pick<OverloadRead, 'minLimit' | 'maxLimit'>,
+): void {
+  if (minLimit <= maxLimit) return
+  throw wrongOption(owner, 'minLimit', `at most maxLimit (${maxLimit})`, minLimit, 'Raise maxLimit.')
+}
+
+function checkWeight(owner: string, { weight, tenant }: Pick<OverloadRead, 'weight' | 'tenant'>): void {
+  if (weight === undefined || tenant !== undefined) return
+  throw wrongUse(
+    owner,
+    'weight requires tenant',
+    'Write tenant: (req) => …, which names the tenant of a request.',
+  )
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { NodeTypes } from '../http/options.js'
+import { middlewareOf, type RateLimitMiddleware } from '../http/rate-limit.js'
+import { nodeOverloadWriter } from './first-byte.js'
+import type { OverloadGuardOptions } from './options.js'
+import { type OverloadControls, overloadSteps } from './overload-steps.js'
+
+/** Middleware that guards a server against too many requests at once. */
+export interface OverloadGuard<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+> extends RateLimitMiddleware<Req, Res>,
+    OverloadControls<Req> {}
+
+/**
+ * Creates middleware that protects a server from too many requests at once. It finds how many may run, and
+ * denies the rest with 503, a random `Retry-After` and the problem type `temporary-reduced-capacity`.
+ *
+ * - **The limit.** It follows from how long requests take: they take longer if there are too many. Latencies
+ *   are compared within classes of routes. While requests are denied, the guard lets only three run at once
+ *   from time to time, to measure how long they take without a queue.
+ * - **Places.** A request has a place until the first byte of its response, or until its client leaves. One
+ *   that is never answered keeps its place until its client leaves, so set a time-out for handlers. Uploads
+ *   and slow handlers count as long as they have not begun to respond. Streams and WebSockets count until
+ *   they begin.
+ * - **Denials.** The lowest `priority` is denied first. Within a class, a client is either served or not for
+ *   some seconds. A tenant within its share is served before others.
+ * - **Waiting.** In a burst, a request waits for a place, for `maxWait` at most. A request that had to wait in
+ *   the event loop has waited already. If its client leaves, it never reaches the handler.
+ *
+ * Mount it first, and once for a server. The limit counts requests of this process only.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http'
+ * import { overloadGuard } from 'headgate/http'
+ *
+ * const guard = overloadGuard({ priority: (req) => (req.url === '/pay' ? 'critical' : 'default') })
+ * createServer((req, res) => {
+ *   guard(req, res, (error) => {
+ *     if (error) res.writeHead(500).end()
+ *     else res.end('hello')
+ *   })
+ * }).listen(3000)
+ * ```
+ */
+export function overloadGuard<
+  Req extends IncomingMessage = IncomingMessage,
+  Res extends ServerResponse = ServerResponse,
+>(options: OverloadGuardOptions<NodeTypes<Req, Res>> = {}): OverloadGuard<Req, Res> {
+  const { steps, controls } = overloadSteps<Req, Res>(options, nodeOverloadWriter)
+  return Object.assign(middlewareOf(steps, options.onDenied), controls)
+}

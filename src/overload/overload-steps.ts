@@ -1,0 +1,72 @@
+import type { RequestOptions } from '../http/options.js'
+import { type RequestSteps, requestSteps } from '../http/request-steps.js'
+import { concurrency } from '../limiter/concurrency/policy.js'
+import type { MiddlewareLimiter } from '../limiter/limiter.js'
+import { readOptions } from '../options/option-table.js'
+import type { ServerTypes } from '../util/framework-types.js'
+import { chargePlaces } from './charge-places.js'
+import type { OverloadWriter } from './first-byte.js'
+import { overloadFixes } from './fixes.js'
+import { LIMIT_NAME } from './guard-decision.js'
+import { type Enter, guardRequests } from './guard-requests.js'
+import { OVERLOAD_ROWS, OVERLOAD_RULES, type OverloadOptions, OWNER, pickShared, weigher } from './options.js'
+import { type OverloadStatus, ProcessGuard } from './process-guard.js'
+import { type Run, runner } from './run.js'
+
+/** What an overload guard has beside its middleware. */
+export interface OverloadControls<Req> {
+  readonly limiter: MiddlewareLimiter<Req>
+  /**
+   * Calls a function once there is a place for it, and returns what it returns. So one slow dependency, such as
+   * a database, does not fill the process. Use one guard for each dependency, and another for requests.
+   *
+   * Rejects with an `OverloadError` if the call is denied, with the reason of `signal` if that aborts while the
+   * call waits, and with what the function rejects with.
+   */
+  readonly run: Run
+  /** Returns what the guard does at the moment. */
+  status(): OverloadStatus
+  /** Denies requests that wait. From now on, none does. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates the steps of requests to a server that may be overloaded, and what its guard has beside them. Throws
+ * a `TypeError` for wrong options.
+ */
+export function overloadSteps<Req extends object, Res>(
+  options: OverloadOptions<ServerTypes<Req, Res>>,
+  writer: OverloadWriter<Res>,
+): { steps: RequestSteps<Req, Res>; controls: OverloadControls<Req> } {
+  const fixes = { ...writer.fixes.own, ...overloadFixes() }
+  const read = readOptions(OWNER, options, { rows: OVERLOAD_ROWS, rules: OVERLOAD_RULES, fixes })
+  const { minLimit, maxLimit, maxWait: maxWaitMs, statusCode = 503 } = read
+  const { key, ...shared } = pickShared(options)
+  const policy = concurrency({ limit: maxLimit, ttl: '1h' }) // describes the limit, and is never charged
+  const steps: RequestSteps<Req, Res> = requestSteps<Req, Res>(
+    OWNER,
+    {
+      ...shared,
+      headers: 'none',
+      statusCode,
+      limits: [{ name: LIMIT_NAME, policy, ...(key && { key }) }],
+    } as RequestOptions<ServerTypes<Req, Res>>,
+    writer,
+    { charge: (_steps, ...request) => enter(...request) },
+  )
+  const { limiter, stepped, modeSwitch } = steps
+  const numbers = { minLimit, maxLimit, maxWaitMs, weightOf: weigher(OWNER, options.weight) }
+  const guard = new ProcessGuard(numbers, () => modeSwitch.mode !== 'report')
+  const enter: Enter<Req, Res> = guardRequests({ guard, writer, options, steps })
+  chargePlaces(guard, options, stepped)
+  stepped.stops.push(() => guard.close())
+  const { describe } = limiter
+  limiter.describe = () => ({ ...describe(), overload: { minLimit, maxLimit, maxWaitMs } })
+  const controls = {
+    limiter,
+    run: runner(guard, stepped),
+    status: () => guard.status(),
+    close: () => limiter.close(),
+  }
+  return { steps, controls }
+}

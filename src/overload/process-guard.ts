@@ -1,0 +1,174 @@
+import { isIsolate } from '../platform.js'
+import { inBackground } from '../util/background-timer.js'
+import { AdaptiveLimit } from './adaptive-limit.js'
+import { FairShares } from './fair-shares.js'
+import { type Entry, GuardCore, type Ticket, type Verdict } from './guard-core.js'
+import { type LoopWait, loopWait } from './loop-wait.js'
+import type { GuardSettings } from './options.js'
+import { RecentShare } from './recent-share.js'
+
+/** The limit of a server that has not learned anything, between `minLimit` and `maxLimit`. */
+const INITIAL_LIMIT = 20
+
+/** How often a latency may be its baseline. */
+const TOLERANCE = 1.4
+
+/** The share of places that are kept for critical requests, once there are any. */
+const CRITICAL_SHARE = 0.2
+
+/** How long a request may wait while the queue stands, by CoDel's rule. */
+const TARGET_WAIT_MS = 5
+
+/** Without a queue, requests wait in the event loop only, for this time at most. */
+const LOOP_WAIT_MS = 100
+
+/** How often waiting requests are looked at, besides each time that another one ends. */
+const TICK_MS = 5
+
+/** Denied clients are asked to come back after a random time between these, and later if most are denied. */
+const SHORTEST_RETRY_MS = 500
+const LONGEST_RETRY_MS = 3000
+const LAST_RETRY_MS = 30_000
+
+/** What a guard does at the moment. */
+export interface OverloadStatus {
+  /** How many requests may run at once. */
+  readonly limit: number
+  /** How many have a place: those that have not sent the first byte of their response. */
+  readonly running: number
+  /** How many wait for a place. */
+  readonly waiting: number
+  /** The share of recent requests that were not denied by their priority or client, from 0 to 1. */
+  readonly passingShare: number
+  /** The share of the requests of the last seconds that were denied, from 0 to 1. */
+  readonly deniedShare: number
+  /** Whether the limit is low for a moment, to measure how long requests take without a queue. */
+  readonly isProbing: boolean
+}
+
+/** What a guard needs to know of its process. Tests give their own. */
+export interface ProcessClock {
+  readonly now: () => number
+  readonly loop: LoopWait
+  readonly random: () => number
+}
+
+function processClock(): ProcessClock {
+  return { now: () => performance.now(), loop: loopWait(), random: Math.random }
+}
+
+/** A guard in its process: it has a clock, a timer while requests wait, and an event loop. */
+export class ProcessGuard {
+  readonly #core: GuardCore
+  readonly #limit: AdaptiveLimit
+  readonly #clock: ProcessClock
+  readonly #denials = new RecentShare()
+  #turns = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(settings: GuardSettings, canProbe: () => boolean, clock = processClock()) {
+    const { minLimit, maxLimit, maxWaitMs, weightOf } = settings
+    this.#clock = clock
+    this.#limit = new AdaptiveLimit({
+      initial: Math.min(maxLimit, Math.max(minLimit, INITIAL_LIMIT)),
+      min: minLimit,
+      max: maxLimit,
+      tolerance: TOLERANCE,
+      random: clock.random,
+      canProbe,
+    })
+    this.#core = new GuardCore({
+      limit: this.#limit,
+      criticalShare: CRITICAL_SHARE,
+      targetWaitMs: Math.min(TARGET_WAIT_MS, maxWaitMs || TARGET_WAIT_MS),
+      burstWaitMs: maxWaitMs || LOOP_WAIT_MS,
+      canWait: maxWaitMs > 0 && !isIsolate(), // on isolates, no timer runs between requests
+      tenants: new FairShares(weightOf),
+    })
+  }
+
+  /** Returns whether the verdict on a request may depend on its client. */
+  get readsClients(): boolean {
+    return this.#core.readsClients
+  }
+
+  /** Decides about a request, which becomes a ticket. If it has to wait, its `settle` is called. */
+  offer(entry: Entry): Verdict {
+    const { now, loop } = this.#clock
+    const nowMs = now()
+    const arrivedAtMs = loop.arrivedAtMs(nowMs)
+    if (loop.turns !== this.#turns) {
+      this.#turns = loop.turns
+      this.#limit.loopDelay(loop.lastTurnMs)
+    }
+    const { verdict } = this.#core.offer(entry, nowMs, arrivedAtMs)
+    if (verdict === 'waiting') this.#startTimer()
+    else this.#denials.count(verdict === 'denied', nowMs)
+    return verdict
+  }
+
+  /** Counts the verdict on a request that has waited. */
+  settled(isAdmitted: boolean): void {
+    this.#denials.count(!isAdmitted, this.#clock.now())
+  }
+
+  /** Takes the place of a request back, or its place in the queue. */
+  end(ticket: Ticket, routeClass: string, isSample: boolean): void {
+    if (ticket.state === 'waiting') this.#core.leave(ticket)
+    else this.#core.end(ticket, this.#clock.now(), routeClass, isSample)
+  }
+
+  /**
+   * Takes the place of a request back that got no response. It is a sample only if it took longer than others
+   * take: one whose client gave up says that the server is slow, and one that was cancelled says nothing.
+   */
+  abandon(ticket: Ticket, routeClass: string): void {
+    if (ticket.state === 'over') return
+    const baselineMs = this.#limit.baselineMs(routeClass) ?? Number.POSITIVE_INFINITY
+    this.end(ticket, routeClass, this.#clock.now() - ticket.startedAtMs > baselineMs)
+  }
+
+  /** Returns how many requests may run at once now. */
+  get places(): number {
+    return Math.floor(this.#limit.current)
+  }
+
+  get running(): number {
+    return this.#core.running
+  }
+
+  /** Returns when a denied client should come back. The times differ, so that not all come back at once. */
+  retryAfterMs(): number {
+    const passing = 1 - this.#denials.share(this.#clock.now())
+    const longest = Math.min(LAST_RETRY_MS, LONGEST_RETRY_MS / Math.max(passing, 0.01))
+    return Math.ceil(SHORTEST_RETRY_MS + this.#clock.random() * (longest - SHORTEST_RETRY_MS))
+  }
+
+  status(): OverloadStatus {
+    return {
+      limit: Math.floor(this.#limit.limit),
+      running: this.#core.running,
+      waiting: this.#core.waiting,
+      passingShare: this.#core.passingShare,
+      deniedShare: this.#denials.share(this.#clock.now()),
+      isProbing: this.#limit.isProbing,
+    }
+  }
+
+  /** Denies the requests that wait. From now on, none does. */
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#core.close(this.#clock.now())
+  }
+
+  #startTimer(): void {
+    this.#timer ??= inBackground(setTimeout(this.#tick, TICK_MS))
+  }
+
+  readonly #tick = (): void => {
+    this.#timer = undefined
+    this.#core.advance(this.#clock.now())
+    if (this.#core.waiting > 0) this.#startTimer()
+  }
+}
