@@ -105,7 +105,7 @@ export function guardRequests<Req extends object, Res>({
     passed.add(req)
     writer.onFirstByte(req, res, () => {
       const isWaiting = place.state === 'waiting'
-      guard.end(place, classOf(req, res), false)
+      begin(place, false)
       if (isWaiting) place.settle(true)
     })
     const reported = settled.then((isAdmitted) => {
@@ -119,7 +119,7 @@ export function guardRequests<Req extends object, Res>({
 
   function admit(place: Entering): MaybePromise<boolean> {
     const { req, res } = place
-    writer.onFirstByte(req, res, () => guard.end(place, classOf(req, res), true))
+    writer.onFirstByte(req, res, () => begin(place, true))
     passed.add(req)
     if (!isHeard(limiter.events)) return true
     return withParts(place, (parts) => report(place, guardDecision(guard, true, parts)) && !place.isGone)
@@ -144,8 +144,15 @@ export function guardRequests<Req extends object, Res>({
     return denyRequest(steps, req, res, onDenied, decision)
   }
 
-  /** Takes the place of a request back whose client has left. */
+  /** Takes the place of a request back whose response begins. */
+  function begin(place: Entering, isSample: boolean): void {
+    place.hasBegun = true
+    guard.end(place, classOf(place.req, place.res), isSample)
+  }
+
+  /** Takes the place of a request back whose client has left. Also called at the end of its response. */
   function leave(place: Entering): void {
+    if (place.hasBegun) return
     place.isGone = true
     if (place.state === 'over') return
     guard.abandon(place, classOf(place.req, place.res))

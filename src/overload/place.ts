@@ -11,8 +11,6 @@ export class Place implements Ticket {
   client = 0
   /** Called when it has waited: with whether it has a place. */
   onSettled: ((isAdmitted: boolean) => void) | undefined
-  /** Whether its client left before the guard decided. */
-  isGone = false
   // The guard sets these. With all fields from the start, all places have one hidden class.
   arrivedAtMs = 0
   tenant: Tenant | undefined = undefined
@@ -37,6 +35,9 @@ export class RequestPlace<Req, Res> extends Place {
   readonly req: Req
   readonly res: Res
   readonly onDenied: Respond | undefined
+  /** Whether its client left before the response began. */
+  isGone = false
+  hasBegun = false
   /** The part of the decision on it, which says who its client is. Absent if that was not needed yet. */
   parts: readonly NamedPart[] | undefined = undefined
 
