@@ -34,7 +34,7 @@ export function chargePlaces<Subject>(
     const release = () => guard.end(place, CALLS, true)
     const decide = (isAdmitted: boolean) =>
       guardDecision(guard, isAdmitted, parts, isAdmitted ? { release, stopRenewals() {} } : undefined)
-    const verdict = guard.offer(place)
+    const verdict = guard.offerCall(place)
     if (verdict !== 'waiting') return decide(verdict === 'admitted')
     if (settings.modeSwitch.mode === 'report') return decide(true)
     return new Promise<boolean>((resolve) => {

@@ -80,7 +80,7 @@ export function guardRequests<Req extends object, Res>({
   }
 
   function offer(place: Entering): MaybePromise<boolean> {
-    const verdict = guard.offer(place)
+    const verdict = guard.offerRequest(place)
     if (verdict === 'admitted') return admit(place)
     if (verdict === 'denied') return denyOverload(place)
     const settled = new Promise<boolean>((resolve) => {

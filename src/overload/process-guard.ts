@@ -19,8 +19,8 @@ const CRITICAL_SHARE = 0.2
 /** How long a request may wait while the queue stands, by CoDel's rule. */
 const TARGET_WAIT_MS = 5
 
-/** Without a queue, requests wait in the event loop only, for this time at most. */
-const LOOP_WAIT_MS = 100
+/** Longer than any request may wait. */
+const TOO_LONG_MS = 60_000
 
 /** How often waiting requests are looked at, besides each time that another one ends. */
 const TICK_MS = 5
@@ -29,6 +29,7 @@ const TICK_MS = 5
 const SHORTEST_RETRY_MS = 500
 const LONGEST_RETRY_MS = 3000
 const LAST_RETRY_MS = 30_000
+const FEW = 10
 
 /** What a guard does at the moment. */
 export interface OverloadStatus {
@@ -80,8 +81,8 @@ export class ProcessGuard {
     this.#core = new GuardCore({
       limit: this.#limit,
       criticalShare: CRITICAL_SHARE,
-      targetWaitMs: Math.min(TARGET_WAIT_MS, maxWaitMs || TARGET_WAIT_MS),
-      burstWaitMs: maxWaitMs || LOOP_WAIT_MS,
+      targetWaitMs: Math.min(TARGET_WAIT_MS, maxWaitMs),
+      burstWaitMs: maxWaitMs,
       canWait: maxWaitMs > 0 && !isIsolate(), // on isolates, no timer runs between requests
       tenants: new FairShares(weightOf),
     })
@@ -93,14 +94,24 @@ export class ProcessGuard {
   }
 
   /** Decides about a request, which becomes a ticket. If it has to wait, its `settle` is called. */
-  offer(entry: Entry): Verdict {
+  offerRequest(entry: Entry): Verdict {
     const { now, loop } = this.#clock
     const nowMs = now()
-    const arrivedAtMs = loop.arrivedAtMs(nowMs)
+    const isLate = loop.isLate(nowMs)
     if (loop.turns !== this.#turns) {
       this.#turns = loop.turns
       this.#limit.loopDelay(loop.lastTurnMs)
     }
+    return this.#offer(entry, nowMs, isLate ? nowMs - TOO_LONG_MS : nowMs)
+  }
+
+  /** Decides about a call of the application, which has not waited in the event loop. */
+  offerCall(entry: Entry): Verdict {
+    const nowMs = this.#clock.now()
+    return this.#offer(entry, nowMs, nowMs)
+  }
+
+  #offer(entry: Entry, nowMs: number, arrivedAtMs: number): Verdict {
     const { verdict } = this.#core.offer(entry, nowMs, arrivedAtMs)
     if (verdict === 'waiting') this.#startTimer()
     else this.#denials.count(verdict === 'denied', nowMs)
@@ -139,8 +150,8 @@ export class ProcessGuard {
 
   /** Returns when a denied client should come back. The times differ, so that not all come back at once. */
   retryAfterMs(): number {
-    const passing = 1 - this.#denials.share(this.#clock.now())
-    const longest = Math.min(LAST_RETRY_MS, LONGEST_RETRY_MS / Math.max(passing, 0.01))
+    const passing = 1 - this.#denials.share(this.#clock.now(), FEW)
+    const longest = Math.min(LAST_RETRY_MS, LONGEST_RETRY_MS / passing)
     return Math.ceil(SHORTEST_RETRY_MS + this.#clock.random() * (longest - SHORTEST_RETRY_MS))
   }
 

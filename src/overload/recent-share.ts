@@ -15,10 +15,10 @@ export class RecentShare {
     if (isMatching) this.#matching++
   }
 
-  /** Returns a number from 0 to 1. */
-  share(nowMs: number): number {
+  /** Returns a number from 0 to 1. With few events, chance decides; `others` that do not match are added to them. */
+  share(nowMs: number, others = 0): number {
     if (nowMs - this.#startedAtMs >= SPAN_MS) this.#turn(nowMs)
-    const all = this.#all + this.#allBefore
+    const all = this.#all + this.#allBefore + others
     return all === 0 ? 0 : (this.#matching + this.#matchingBefore) / all
   }
 

@@ -90,7 +90,7 @@ async function verdictOf(
   isReporting: boolean,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const verdict = guard.offer(place)
+  const verdict = guard.offerCall(place)
   if (verdict !== 'waiting') return verdict === 'admitted'
   if (isReporting) return true
   let cancel: (() => void) | undefined

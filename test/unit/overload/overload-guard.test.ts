@@ -1,0 +1,144 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { type Decision, overloadGuard, rateLimit } from 'headgate/http'
+import { requestAndResponse } from '../../support/request-response.js'
+
+const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
+
+/** A subject with an address, as limiters take it. */
+const from = (ip: string) => ({ ip, socket: { remoteAddress: ip } }) as never
+
+test('without listeners no decision is made, and next is called in the same tick', () => {
+  const key = jest.fn(() => 'ada')
+  const guard = overloadGuard({ key })
+  const next = jest.fn()
+  const { req, res } = requestAndResponse()
+  guard(req, res, next)
+  expect(next.mock.calls).toEqual([[]])
+  expect(key).not.toHaveBeenCalled()
+  expect(req.rateLimit).toBeUndefined()
+  expect(guard.status()).toEqual({
+    limit: 20,
+    running: 1,
+    waiting: 0,
+    passingShare: 1,
+    deniedShare: 0,
+    isProbing: false,
+  })
+  res.end()
+  expect(guard.status().running).toBe(0)
+})
+
+test('events and the channel tell each decision, with the figures of the limit overload', () => {
+  const guard = overloadGuard({ name: 'api', ...one })
+  const events: [string, Decision][] = []
+  const messages: unknown[] = []
+  const listen = (message: unknown) => messages.push(message)
+  guard.limiter.events.on('decision', (decision) => events.push(['decision', decision]))
+  guard.limiter.events.on('denied', (decision) => events.push(['denied', decision]))
+  subscribe('headgate:decision', listen)
+  const requests = [requestAndResponse(), requestAndResponse()]
+  for (const { req, res } of requests) guard(req, res, () => undefined)
+  unsubscribe('headgate:decision', listen)
+  const figures = { limitName: 'overload', limit: 1, remaining: 0, source: 'overload' }
+  const part = { name: 'overload', cost: 1, quotaUnit: 'concurrent-requests', limit: 1, remaining: 0 }
+  const allowed = { ...figures, allowed: true, retryAfterMs: 0, parts: [{ ...part, allowed: true }] }
+  const denied = { ...figures, allowed: false, parts: [{ ...part, allowed: false }] }
+  expect(events).toMatchObject([
+    ['decision', allowed],
+    ['denied', denied],
+    ['decision', denied],
+  ])
+  expect(messages).toMatchObject([
+    { limiter: 'api', mode: 'enforce', decision: allowed, subject: requests[0]?.req },
+    { limiter: 'api', mode: 'enforce', decision: denied, subject: requests[1]?.req },
+  ])
+  expect(requests.map(({ res }) => res.statusCode)).toEqual([200, 503])
+})
+
+test('limiter.charge takes a place until it is released, and peek takes none', async () => {
+  const { limiter, status } = overloadGuard(one)
+  const first = await limiter.charge(from('192.0.2.1'))
+  const second = await limiter.charge(from('192.0.2.1'))
+  expect([first, second, await limiter.peek(from('192.0.2.1'))]).toMatchObject([
+    { allowed: true, remaining: 0 },
+    { allowed: false, source: 'overload' },
+    { allowed: true, remaining: 0, parts: [{ cost: 0 }] },
+  ])
+  await limiter.release(second)
+  expect(status().running).toBe(1)
+  await limiter.release(first)
+  await limiter.release(first)
+  expect(status().running).toBe(0)
+  expect(await limiter.peek(from('192.0.2.1'))).toMatchObject({ remaining: 1 })
+  await expect(limiter.charge(from('192.0.2.1'), { cost: 2 })).rejects.toThrow(
+    'overloadGuard: cost must be 0 or 1, got 2. A request takes one place.',
+  )
+})
+
+test('describe tells the numbers of the guard', () => {
+  const { limiter } = overloadGuard({
+    name: 'api',
+    minLimit: 5,
+    maxLimit: 50,
+    maxWait: '20ms',
+    mode: 'report',
+  })
+  expect(limiter.describe()).toMatchObject({
+    name: 'api',
+    mode: { value: 'report', from: 'code' },
+    limits: [{ name: 'overload', policy: { kind: 'concurrency', limit: 50 } }],
+    overload: { minLimit: 5, maxLimit: 50, maxWaitMs: 20 },
+  })
+  expect(rateLimit({ limit: 1, window: '1s' }).limiter.describe().overload).toBeUndefined()
+})
+
+describe('wrong options:', () => {
+  test.each<[object, string]>([
+    [{ priority: 'critical' }, 'priority must be a function, got a string'],
+    [{ tenant: 7 }, 'tenant must be a function, got a number'],
+    [{ tenant: () => 'a', weight: { a: 2 } }, 'weight must be a function, got an object'],
+    [
+      { weight: () => 2 },
+      'weight requires tenant. Write tenant: (req) => …, which names the tenant of a request.',
+    ],
+    [{ routeClass: 'all' }, 'routeClass must be a function, got a string'],
+    [{ minLimit: 0 }, 'minLimit must be a whole number from 1 to 1000000, got 0. Did you mean minLimit: 1?'],
+    [{ maxLimit: '50' }, 'got "50". Did you mean maxLimit: 50?'],
+    [{ minLimit: 9, maxLimit: 5 }, 'minLimit must be at most maxLimit (5), got 9. Raise maxLimit.'],
+    [{ minLimit: Number.NaN }, 'got NaN'],
+    [{ maxWait: 100 }, "got 100. Write '100s' or '100ms'"],
+    [
+      { maxWait: '1m' },
+      "maxWait must be at most '10s', got \"1m\". Write maxWait: '10s', or a shorter time.",
+    ],
+    [{ maxWait: -1 }, 'maxWait must be a duration'],
+    [{ statusCode: 200 }, 'statusCode must be a whole number from 400 to 599, got 200'],
+    [{ name: 'a b' }, "Did you mean name: 'a-b'?"],
+    [{ mode: 'reports' }, "Did you mean mode: 'report'?"],
+    [{ block: ['localhost'] }, 'block must hold IP addresses and CIDR ranges, got "localhost"'],
+    [{ key: 'ip' }, 'key must be a function, or an array of 1 to 8 functions, got a string'],
+    [{ limit: 100 }, 'there is no option "limit". Leave it out: the guard finds its limit.'],
+    [
+      { store: {} },
+      'there is no option "store". Leave it out: the guard counts requests in this process only.',
+    ],
+    [{ maxConcurrency: 5 }, 'there is no option "maxConcurrency". Write maxLimit instead.'],
+    [{ timeout: '1s' }, 'there is no option "timeout". Write maxWait instead.'],
+    [{ maxEventLoopDelay: 100 }, 'Leave it out: the guard measures the event loop itself.'],
+    [{ headers: 'draft' }, 'Leave it out: the response to a denied request has no quota headers.'],
+    [{ prioritty: () => 'bulk' }, 'there is no option "prioritty". Did you mean priority?'],
+    [{ minLimit: 0, maxLimit: 0 }, '2 options are wrong'],
+    [{ url: '/', headers: {}, method: 'GET' }, 'options must be an options object, got a request.'],
+  ])('%p is a TypeError with the fix', (wrong, says) => {
+    const make = () => overloadGuard(wrong as never)
+    expect(make).toThrow(TypeError)
+    expect(make).toThrow(/^overloadGuard: /)
+    expect(make).toThrow(says)
+  })
+
+  test('a call with other arguments is a TypeError that names the entries', () => {
+    expect(() => overloadGuard()({} as never, {} as never, undefined as never)).toThrow(
+      'overloadGuard: call the function that it returns with (req, res, next).',
+    )
+  })
+})

@@ -1,0 +1,141 @@
+import { OverloadError, overloadGuard } from 'headgate/http'
+
+const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
+
+/** A call that ends when it is told to. */
+function openCall<T>(value: T) {
+  let end: () => void = () => undefined
+  const ended = new Promise<T>((resolve) => {
+    end = () => resolve(value)
+  })
+  return { call: () => ended, end }
+}
+
+test('run returns what the call returns, and holds its place until then', async () => {
+  const guard = overloadGuard(one)
+  const { call, end } = openCall('rows')
+  const running = guard.run(call)
+  await expect(guard.run(() => 'never')).rejects.toMatchObject({
+    name: 'OverloadError',
+    message: expect.stringMatching(/^overloadGuard: too many calls at once\. Try again in \d+ ms\.$/),
+    retryAfterMs: expect.any(Number),
+  })
+  await expect(guard.run(() => 'never')).rejects.toBeInstanceOf(OverloadError)
+  expect(guard.status()).toMatchObject({ running: 1, waiting: 0, deniedShare: 2 / 3 })
+  end()
+  expect(await running).toBe('rows')
+  expect(guard.status().running).toBe(0)
+  expect(await guard.run(() => 7)).toBe(7)
+})
+
+test.each<[string, () => never | Promise<never>]>([
+  ['throws', () => fail()],
+  ['rejects', async () => fail()],
+])('a call that %s rejects with its own error, and gives its place back', async (_how, call) => {
+  const guard = overloadGuard(one)
+  for (let i = 0; i < 3; i++) await expect(guard.run(call)).rejects.toThrow('no connection')
+  expect(guard.status()).toMatchObject({ running: 0, deniedShare: 0 })
+})
+
+function fail(): never {
+  throw new Error('no connection')
+}
+
+test('calls wait for a place, in order', async () => {
+  const guard = overloadGuard({ ...one, maxWait: '10s' })
+  const { call, end } = openCall('first')
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  const calls = [guard.run(call), guard.run(note('second')), guard.run(note('third'))]
+  expect(guard.status()).toMatchObject({ running: 1, waiting: 2 })
+  end()
+  await Promise.all(calls)
+  expect(order).toEqual(['second', 'third'])
+})
+
+test('of those that wait, critical calls go first and bulk calls last', async () => {
+  const guard = overloadGuard({ ...one, maxWait: '10s' })
+  const { call, end } = openCall('first')
+  const first = guard.run(call)
+  const order: string[] = []
+  const calls = (['bulk', 'default', 'critical'] as const).map((priority) =>
+    guard.run(() => order.push(priority), { priority }),
+  )
+  end()
+  await Promise.all([first, ...calls])
+  expect(order).toEqual(['critical', 'default', 'bulk'])
+})
+
+test('a signal that aborts ends the wait, and the call gets it', async () => {
+  const guard = overloadGuard({ ...one, maxWait: '10s' })
+  const { call, end } = openCall('first')
+  const first = guard.run(call)
+  const controller = new AbortController()
+  const waiting = guard.run(() => 'never', { signal: controller.signal })
+  expect(guard.status().waiting).toBe(1)
+  controller.abort(new Error('no longer needed'))
+  await expect(waiting).rejects.toThrow('no longer needed')
+  expect(guard.status().waiting).toBe(0)
+  await expect(guard.run(() => 'never', { signal: controller.signal })).rejects.toThrow('no longer needed')
+  expect(guard.status()).toMatchObject({ running: 1, waiting: 0 })
+  end()
+  await first
+  const { signal } = new AbortController()
+  expect(await guard.run((given) => given, { signal })).toBe(signal)
+  expect(await guard.run((given) => given)).toBeUndefined()
+})
+
+test('an abort while the call runs is the affair of the call', async () => {
+  const guard = overloadGuard(one)
+  const controller = new AbortController()
+  const { call, end } = openCall('done')
+  const running = guard.run(call, { signal: controller.signal })
+  controller.abort()
+  expect(guard.status().running).toBe(1)
+  end()
+  expect(await running).toBe('done')
+})
+
+test('a guard that closes denies the calls that wait', async () => {
+  const guard = overloadGuard({ ...one, maxWait: '10s' })
+  const { call, end } = openCall('first')
+  const first = guard.run(call)
+  const denied = expect(guard.run(() => 'never')).rejects.toBeInstanceOf(OverloadError)
+  await guard.close()
+  await denied
+  end()
+  expect(await first).toBe('first')
+})
+
+test('in report mode all calls run, and those that would be denied are reported', async () => {
+  const guard = overloadGuard({ ...one, mode: 'report' })
+  const denied: unknown[] = []
+  guard.limiter.events.on('denied', ({ allowed, source }, subject) => denied.push([allowed, source, subject]))
+  const { call, end } = openCall('first')
+  const first = guard.run(call)
+  expect(await guard.run(() => 'second', { client: 'ada' })).toBe('second')
+  end()
+  await first
+  expect(denied).toEqual([[false, 'overload', { client: 'ada' }]])
+  expect(guard.status().running).toBe(0)
+})
+
+test.each<[unknown[], string]>([
+  [[], 'overloadGuard: the first argument of run must be a function, got undefined.'],
+  [[Promise.resolve()], 'must be a function, got an object. Write guard.run(() => query()).'],
+  [
+    [() => 1, { priority: 'urgent' }],
+    "overloadGuard: run: priority must be one of 'bulk', 'default', 'critical'",
+  ],
+  [[() => 1, { signal: new AbortController() }], 'Did you mean signal: controller.signal?'],
+  [[() => 1, { client: 7 }], 'client must be a string of at most 1024 characters, got a number'],
+  [[() => 1, { tenant: 7 }], 'tenant must be a string of at most 256 characters'],
+  [[() => 1, { timeout: 7 }], 'there is no option "timeout"'],
+  [[() => 1, null], "got null. Write guard.run(call, { signal, priority: 'critical' })."],
+])('run(%p) rejects with a TypeError with the fix', async (args, says) => {
+  const guard = overloadGuard()
+  const run = guard.run as (...given: unknown[]) => Promise<unknown>
+  await expect(run(...args)).rejects.toThrow(TypeError)
+  await expect(run(...args)).rejects.toThrow(says)
+  expect(guard.status().running).toBe(0)
+})
