@@ -64,14 +64,17 @@ export class LoopWait {
   }
 }
 
-/** `setImmediate` of Node.js. A test runner may have replaced the global one by one that it calls itself. */
-const { setImmediate: afterEvents } =
-  /* @__PURE__ */ builtin<typeof import('node:timers')>('node:timers') ?? {}
-
 let shared: LoopWait | undefined
 
-/** Returns the wait in the event loop of this process, which all guards share. Isolates have none. */
+/**
+ * Returns the wait in the event loop of this process, which all guards share. Isolates have none. It uses
+ * `setImmediate` of Node.js, since a test runner may have replaced the global one.
+ */
 export function loopWait(): LoopWait {
-  shared ??= new LoopWait(isIsolate() ? undefined : afterEvents, () => performance.now())
+  shared ??= new LoopWait(afterEventsOf(), () => performance.now())
   return shared
+}
+
+function afterEventsOf(): AfterEvents | undefined {
+  return isIsolate() ? undefined : builtin<typeof import('node:timers')>('node:timers')?.setImmediate
 }

@@ -110,7 +110,7 @@ export function weigher(owner: string, weight: ((tenant: string) => number) | un
   }
 }
 
-const priorityOf = choice<Priority>(...PRIORITIES)
+const priorityOf = /* @__PURE__ */ choice<Priority>('bulk', 'default', 'critical')
 
 /**
  * Returns the index of the class of a request. Throws what the function throws, and a `TypeError` for a result

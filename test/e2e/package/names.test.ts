@@ -12,12 +12,13 @@ const FRAMEWORK_VALUES = [...HTTP_VALUES, 'candidateLimits', 'requestDelay', 're
 /** The interface of the package. Whoever adds a name, or removes one, changes it here and in the docs. */
 const NAMES: Readonly<Record<string, ExportedNames>> = {
   headgate: {
-    values: HTTP_VALUES,
-    types: ['ExpressRequest', 'ExpressResponse', ...HTTP_TYPES],
+    values: [...HTTP_VALUES, 'overloadGuard'].sort(),
+    types: ['ExpressRequest', 'ExpressResponse', 'OverloadGuard', 'OverloadGuardOptions', ...HTTP_TYPES].sort(),
     includesHttp: true,
   },
   'headgate/http': {
     values: [
+      'OverloadError',
       'SettingsConflictError',
       'StoreError',
       'adjustments',
@@ -39,6 +40,7 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'logEvents',
       'loginGuard',
       'memoryStore',
+      'overloadGuard',
       'quota',
       'rateLimit',
       'requestDelay',
@@ -68,6 +70,9 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'LoginGuardOptions',
       'MemoryStore',
       'MiddlewareLimiter',
+      'OverloadGuard',
+      'OverloadGuardOptions',
+      'OverloadStatus',
       'PartDecision',
       'Policy',
       'RateLimitMiddleware',
