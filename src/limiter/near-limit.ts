@@ -18,6 +18,11 @@ export function isNearLimit({ limit, remaining }: Pick<Decision, 'limit' | 'rema
   return (limit - remaining) * 100 >= limit * NEAR_PERCENT
 }
 
+/** Returns whether the limits of a decision are those of a client. An overload guard has one for all clients. */
+export function isOfClient({ source }: Pick<Decision, 'source'>): boolean {
+  return source !== 'overload'
+}
+
 /**
  * Creates the function that returns the limits that a client is near after an allowed charge: once for each
  * key and window, whether this charge has crossed the 80% or an adjustment before it.
@@ -25,7 +30,7 @@ export function isNearLimit({ limit, remaining }: Pick<Decision, 'limit' | 'rema
 export function nearLimitDetector(): (decision: Decision) => readonly PartDecision[] {
   const quietUntilMs = new RecentMap<number>(MIN_CLIENTS)
   return function nearLimits(decision) {
-    if (!decision.allowed) return NONE
+    if (!decision.allowed || !isOfClient(decision)) return NONE
     const near = decision.parts.filter((part) => part.cost > 0 && isNearLimit(part))
     if (near.length === 0) return NONE
     const receipt = receiptOf(decision)

@@ -3,7 +3,7 @@ import type { CandidateMessage } from '../limiter/candidate/candidate.js'
 import type { DecisionMessage } from '../limiter/charge-limits.js'
 import type { Decision } from '../limiter/decision.js'
 import type { FailureMessage } from '../limiter/events.js'
-import { isNearLimit } from '../limiter/near-limit.js'
+import { isNearLimit, isOfClient } from '../limiter/near-limit.js'
 import { BREAKER_STATES } from '../pipe/breaker-state.js'
 import type { StoreCall, StoreMessage } from '../pipe/store-channel.js'
 import { fieldsOf } from '../util/values.js'
@@ -61,7 +61,7 @@ export function collect(measure: Measure, stores: NamedStores): Collection {
     for (const part of parts) {
       if (!allowed && !part.allowed)
         measure(DENIALS, 1, { ...ofLimit(part.name), 'headgate.limiter.mode': mode })
-      if (allowed && isNearLimit(part)) measure(NEAR_LIMIT, 1, ofLimit(part.name))
+      if (allowed && isOfClient(decision) && isNearLimit(part)) measure(NEAR_LIMIT, 1, ofLimit(part.name))
     }
   }
 

@@ -1,80 +1,107 @@
 import { builtin, isIsolate } from '../platform.js'
 
-/** Calls back once the events of this turn of the event loop are handled. */
-type AfterEvents = (callback: () => void) => unknown
+/** What an event loop tells of itself. */
+export interface EventLoop {
+  readonly now: () => number
+  /** Returns how long the loop has waited for events so far, in milliseconds. */
+  readonly idleMs: () => number
+  /** Calls back once the events of this turn of the loop are handled. */
+  readonly afterEvents: (callback: () => void) => unknown
+}
 
-/** A request may wait in the event loop for this time while its queue stands. */
-const TARGET_MS = 5
-
-/** The queue stands if a request has waited for longer than that in each turn of this time. */
+/** The queue stands once requests have kept the loop busy for this time. */
 const INTERVAL_MS = 100
 
+/** A request counts as this long at most, so that a pause such as a garbage collection is no queue. */
+const LONGEST_REQUEST_MS = 20
+
+/** A loop that waited for longer than this between two turns has handled all that had arrived. */
+const IDLE_MS = 1
+
+/** While the queue stands, one request in this time is handled, so that some are even if denials take all time. */
+const ADMIT_EVERY_MS = 20
+
 /**
- * Knows which requests have waited too long in the event loop, by the rule of CoDel (RFC 8289). All requests
- * that are read in one turn had arrived when it began, so a request has waited for the work on those before it.
- * No queue in the application shows this wait: with handlers that never await, one request runs at a time,
- * however many wait in their sockets. What a request waited in earlier turns is not known.
+ * Knows when requests wait in the event loop. With handlers that never await, one request runs at a time, however
+ * many wait in their sockets or for a connection, so no queue in the application shows it. What shows it is
+ * that the loop never waits for events.
  *
- * A pause, such as a garbage collection, makes requests late in one turn, and none of them is denied.
+ * If requests have kept it busy for 100 ms, they are late, by the rule of CoDel (RFC 8289), until the loop has
+ * caught up. Work other than that on requests does not count.
  */
 export class LoopWait {
   /** How many turns have ended, and how long the last one took since its first request. */
   turns = 0
   lastTurnMs = 0
-  readonly #afterEvents: AfterEvents | undefined
-  readonly #now: () => number
+  readonly #loop: EventLoop | undefined
   #turnAtMs: number | undefined
-  #endedAtMs = Number.NEGATIVE_INFINITY
-  #longestMs = 0
-  /** Since when each turn had a request that was late. */
-  #standsSinceMs = Number.POSITIVE_INFINITY
+  /** When a request was handled last, or a turn ended. */
+  #lastAtMs = 0
+  #idleMs = 0
+  /** Since the loop was idle: the time of requests, at most 20 ms of each; all of it; and that between turns. */
+  #busyMs = 0
+  #requestsMs = 0
+  #betweenMs = 0
+  #admittedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(afterEvents: AfterEvents | undefined, now: () => number) {
-    this.#afterEvents = afterEvents
-    this.#now = now
+  constructor(loop: EventLoop | undefined) {
+    this.#loop = loop
   }
 
   /** Returns whether a request that is handled now has waited too long. */
   isLate(nowMs: number): boolean {
-    if (this.#turnAtMs === undefined) {
-      this.#beginTurn(nowMs)
-      return false
-    }
-    const waitedMs = nowMs - this.#turnAtMs
-    this.#longestMs = waitedMs
-    return waitedMs > TARGET_MS && nowMs - this.#standsSinceMs > INTERVAL_MS
+    if (this.#turnAtMs === undefined) this.#beginTurn(nowMs)
+    else this.#count(nowMs)
+    if (this.#busyMs <= INTERVAL_MS || this.#requestsMs < this.#betweenMs) return false
+    if (nowMs - this.#admittedAtMs < ADMIT_EVERY_MS) return true
+    this.#admittedAtMs = nowMs
+    return false
   }
 
   #beginTurn(nowMs: number): void {
-    if (this.#afterEvents === undefined) return
-    if (nowMs - this.#endedAtMs > INTERVAL_MS) this.#standsSinceMs = Number.POSITIVE_INFINITY
-    this.#turnAtMs = nowMs
-    this.#longestMs = 0
-    this.#afterEvents(this.#endTurn)
+    if (this.#loop === undefined) return
+    const idleMs = this.#loop.idleMs()
+    if (idleMs - this.#idleMs > IDLE_MS) this.#busyMs = this.#requestsMs = this.#betweenMs = 0
+    else this.#betweenMs += nowMs - this.#lastAtMs
+    this.#idleMs = idleMs
+    this.#turnAtMs = this.#lastAtMs = nowMs
+    this.#loop.afterEvents(this.#endTurn)
   }
 
   readonly #endTurn = (): void => {
-    const turnAtMs = this.#turnAtMs ?? 0
-    this.#endedAtMs = this.#now()
-    this.lastTurnMs = this.#endedAtMs - turnAtMs
+    const nowMs = this.#loop?.now() ?? 0
+    this.#count(nowMs)
+    this.lastTurnMs = nowMs - (this.#turnAtMs ?? 0)
     this.#turnAtMs = undefined
     this.turns++
-    if (this.#longestMs <= TARGET_MS) this.#standsSinceMs = Number.POSITIVE_INFINITY
-    else if (this.#standsSinceMs === Number.POSITIVE_INFINITY) this.#standsSinceMs = turnAtMs
+  }
+
+  /** Counts the time of the request before. */
+  #count(nowMs: number): void {
+    const tookMs = nowMs - this.#lastAtMs
+    this.#busyMs += Math.min(tookMs, LONGEST_REQUEST_MS)
+    this.#requestsMs += tookMs
+    this.#lastAtMs = nowMs
   }
 }
 
 let shared: LoopWait | undefined
 
-/**
- * Returns the wait in the event loop of this process, which all guards share. Isolates have none. It uses
- * `setImmediate` of Node.js, since a test runner may have replaced the global one.
- */
+/** Returns the wait in the event loop of this process, which all guards share. */
 export function loopWait(): LoopWait {
-  shared ??= new LoopWait(afterEventsOf(), () => performance.now())
+  shared ??= new LoopWait(isIsolate() ? undefined : eventLoop())
   return shared
 }
 
-function afterEventsOf(): AfterEvents | undefined {
-  return isIsolate() ? undefined : builtin<typeof import('node:timers')>('node:timers')?.setImmediate
+/**
+ * Returns the event loop of Node.js; `undefined` on other platforms. Its modules are used in place of globals,
+ * which a test runner may have replaced.
+ */
+function eventLoop(): EventLoop | undefined {
+  const { setImmediate: afterEvents } = builtin<typeof import('node:timers')>('node:timers') ?? {}
+  const { performance } = builtin<typeof import('node:perf_hooks')>('node:perf_hooks') ?? {}
+  const timing = performance?.nodeTiming
+  if (afterEvents === undefined || performance === undefined || typeof timing?.idleTime !== 'number')
+    return undefined
+  return { now: () => performance.now(), idleMs: () => timing.idleTime, afterEvents }
 }

@@ -55,8 +55,7 @@ export function runner<Subject>(guard: ProcessGuard, limiter: SteppedLimiter<Sub
   function tell(options: RunOptions, isAdmitted: boolean): void {
     if (!isHeard(events)) return
     const [limit] = settings.context.limits.values()
-    const { client } = options
-    const parts = limit && client !== undefined ? [partOf(limit, identify(client), 1)] : []
+    const parts = limit ? [partOf(limit, identify(options.client ?? CALLS), 1)] : []
     report(guardDecision(guard, isAdmitted, parts), options)
   }
 

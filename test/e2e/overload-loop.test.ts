@@ -6,8 +6,6 @@ import { closeServers, closeWithServers, serve } from '../support/http.js'
 
 afterEach(closeServers)
 
-const CLIENTS = 20
-
 /** A handler that keeps the process busy, and never awaits. */
 const burn: Handler = (_req, res) => {
   const endMs = performance.now() + 5
@@ -15,30 +13,37 @@ const burn: Handler = (_req, res) => {
   res.end('done')
 }
 
-/** Opens connections, and returns a function that sends a request on each at once, and reads the statuses. */
-async function clientsOf(port: number) {
-  const sockets = Array.from({ length: CLIENTS }, () => net.connect(port, '127.0.0.1'))
+/** Sends requests on a connection, each as soon as the one before is answered, until `count` are answered in all. */
+async function hammer(port: number, clients: number, count: number): Promise<Record<string, number>> {
+  const statuses: Record<string, number> = {}
+  let answered = 0
+  const sockets = Array.from({ length: clients }, () => net.connect(port, '127.0.0.1'))
   closeWithServers(async () => {
     for (const socket of sockets) socket.destroy()
   })
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  return async () => {
-    const statuses = sockets.map(async (socket) => String((await once(socket, 'data'))[0]).slice(9, 12))
-    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    const all = await Promise.all(statuses)
-    return { served: all.filter((status) => status === '200').length, of: all.length }
-  }
+  await new Promise<void>((resolve) => {
+    for (const socket of sockets) {
+      const ask = () => socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      socket.on('data', (data) => {
+        const status = String(data).slice(9, 12)
+        statuses[status] = (statuses[status] ?? 0) + 1
+        if (++answered >= count) resolve()
+        else ask()
+      })
+      ask()
+    }
+  })
+  return statuses
 }
 
 test('handlers that never await are denied once their requests wait in the event loop all the time', async () => {
   const guard = overloadGuard()
   const { port } = await serve(NODE_HTTP.app(guard as Handler, burn))
-  const sendAll = await clientsOf(port)
-  const first = await sendAll()
-  expect(first.served).toBe(CLIENTS) // a burst
-  for (let i = 0; i < 3; i++) await sendAll()
-  const { served, of } = await sendAll()
-  expect(served).toBeGreaterThan(0)
-  expect(served).toBeLessThan(of / 2)
-  expect(guard.status().running).toBe(0)
+  expect(await hammer(port, 4, 4)).toEqual({ 200: 4 }) // each counts 20 ms at most
+  const { 200: served = 0, 503: denied = 0 } = await hammer(port, 10, 300)
+  expect(served + denied).toBe(300)
+  expect(served).toBeGreaterThan(10)
+  expect(denied).toBeGreaterThan(10)
+  expect(guard.status()).toMatchObject({ running: 0, waiting: 0 })
 })

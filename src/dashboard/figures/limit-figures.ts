@@ -67,8 +67,10 @@ export class LimitTable {
     isLocal: boolean,
     nowMs: number,
   ): LimitFigures | undefined {
-    const { name, limit } = part
+    const { name, quotaUnit } = part
     const { windowMs } = policy ?? part
+    // The limit of an overload guard changes all the time. What it may be at most stays.
+    const { limit } = quotaUnit === undefined ? part : (policy ?? part)
     const last = this.#last.get(name)
     if (last?.policy === policy && last?.limit === limit && last.isLocal === isLocal) return last
     const figures = this.#figuresOf({ name, limit, windowMs, isLocal, policy }, nowMs)

@@ -3,6 +3,7 @@ import { shownIdentity } from '../../keys/value-identity.js'
 import { chargedParts, type Decision, receiptOf } from '../../limiter/decision.js'
 import type { Inspection } from '../../limiter/inspection.js'
 import type { AnyLimiter } from '../../limiter/limiter.js'
+import { isOfClient } from '../../limiter/near-limit.js'
 import type { UnitsWatch } from '../../limiter/receipt.js'
 import type { SettingsChange } from '../../limiter/settings-document.js'
 import type { BreakerState } from '../../pipe/breaker-state.js'
@@ -224,7 +225,7 @@ export class LimiterWatch implements Watched {
           identity,
           askedOf(part, source, receipt?.result?.parts[i]),
         )
-      if (allowed) this.#near.note(nowMs, part, isLocal, () => identity)
+      if (allowed && isOfClient(decision)) this.#near.note(nowMs, part, isLocal, () => identity)
     }
     if (source === 'blocked') this.#blocked.count(nowMs)
     else if (!allowed) this.#countDenial(nowMs, decision, subject)

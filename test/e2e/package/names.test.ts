@@ -13,7 +13,13 @@ const FRAMEWORK_VALUES = [...HTTP_VALUES, 'candidateLimits', 'requestDelay', 're
 const NAMES: Readonly<Record<string, ExportedNames>> = {
   headgate: {
     values: [...HTTP_VALUES, 'overloadGuard'].sort(),
-    types: ['ExpressRequest', 'ExpressResponse', 'OverloadGuard', 'OverloadGuardOptions', ...HTTP_TYPES].sort(),
+    types: [
+      'ExpressRequest',
+      'ExpressResponse',
+      'OverloadGuard',
+      'OverloadGuardOptions',
+      ...HTTP_TYPES,
+    ].sort(),
     includesHttp: true,
   },
   'headgate/http': {

@@ -1,52 +1,90 @@
 import { LoopWait, loopWait } from '../../../src/overload/loop-wait.js'
 
-function turns() {
+/** A loop whose turns begin and end when they are told to. */
+function loopOf() {
   let nowMs = 0
+  let idleMs = 0
   const ends: (() => void)[] = []
-  const loop = new LoopWait(
-    (end) => ends.push(end),
-    () => nowMs,
-  )
-  /** Runs a turn in which requests are handled at these times. Returns which of them are late. */
-  function turn(...atMs: number[]): boolean[] {
-    const late = atMs.map((ms) => {
-      nowMs = ms
-      return loop.isLate(ms)
-    })
-    for (const end of ends.splice(0)) end()
-    return late
+  const loop = new LoopWait({
+    now: () => nowMs,
+    idleMs: () => idleMs,
+    afterEvents: (end) => ends.push(end),
+  })
+  return {
+    loop,
+    /** Runs a turn of requests that take 5 ms each unless they are late. Returns which of them are. */
+    turn(requests: number, tookMs = 5): boolean[] {
+      const late = Array.from({ length: requests }, () => {
+        const isLate = loop.isLate(nowMs)
+        if (!isLate) nowMs += tookMs
+        return isLate
+      })
+      for (const end of ends.splice(0)) end()
+      return late
+    },
+    wait(ms: number) {
+      nowMs += ms
+      idleMs += ms
+    },
+    work(ms: number) {
+      nowMs += ms
+    },
   }
-  return { loop, turn }
 }
 
-test('requests that waited for a pause are not late', () => {
-  const { loop, turn } = turns()
-  expect(turn(0, 900, 901)).toEqual([false, false, false])
-  expect([loop.turns, loop.lastTurnMs]).toEqual([1, 901])
-  expect(turn(901, 902)).toEqual([false, false])
-  expect(turn(903, 2000)).toEqual([false, false])
+const none = (late: readonly boolean[]) => !late.includes(true)
+
+test('once requests have kept the loop busy for 100 ms, they are late until it has caught up', () => {
+  const { turn, wait } = loopOf()
+  for (let i = 0; i < 21; i++) expect(turn(1)).toEqual([false])
+  expect(turn(5)).toEqual([false, true, true, true, true])
+  wait(2)
+  expect(turn(1)).toEqual([false])
+  expect(turn(3)).toEqual([false, false, false])
 })
 
-test('once each turn of 100 ms had late requests, those that waited for more than 5 ms are', () => {
-  const { turn } = turns()
-  for (let atMs = 0; atMs <= 80; atMs += 20) expect(turn(atMs, atMs + 6, atMs + 20)).not.toContain(true)
-  expect(turn(101, 104, 107, 111)).toEqual([false, false, true, true])
-  expect(turn(112, 118)).toEqual([false, true])
+test('while the queue stands, one request is handled every 20 ms', () => {
+  const { turn, work } = loopOf()
+  while (none(turn(1)));
+  work(14)
+  expect([turn(2), work(15), turn(2)]).toEqual([[true, true], undefined, [false, true]])
 })
 
-test('a turn without late requests, or a time without requests, ends the queue', () => {
-  const { turn } = turns()
-  for (let atMs = 0; atMs <= 200; atMs += 20) turn(atMs, atMs + 20)
-  expect(turn(220, 227)).toEqual([false, true])
-  expect(turn(228, 233)).toEqual([false, false])
-  expect(turn(234, 240)).toEqual([false, false])
-  for (let atMs = 240; atMs <= 400; atMs += 20) turn(atMs, atMs + 20)
-  expect(turn(420, 427)).toEqual([false, true])
-  expect(turn(600, 607)).toEqual([false, false])
+test('also within one turn', () => {
+  const { turn } = loopOf()
+  expect(turn(30)).toEqual(Array.from({ length: 30 }, (_, i) => i > 21))
 })
 
-test('on a platform without turns, no request is late', () => {
-  const loop = new LoopWait(undefined, () => 0)
+test('a loop that waits now and then is not busy, at nine tenths of its capacity', () => {
+  const { turn, wait } = loopOf()
+  for (let i = 0; i < 200; i++) {
+    expect(none(turn(9))).toBe(true)
+    wait(5)
+  }
+})
+
+test('a pause makes no request late, and neither do those that had to wait for it', () => {
+  const { turn } = loopOf()
+  expect(turn(1, 900)).toEqual([false])
+  expect(none(turn(15))).toBe(true)
+})
+
+test('work that is not on requests does not count', () => {
+  const { turn, work } = loopOf()
+  for (let i = 0; i < 100; i++) {
+    expect(turn(1)).toEqual([false])
+    work(6)
+  }
+})
+
+test('turns are counted, with the time since their first request', () => {
+  const { loop, turn } = loopOf()
+  turn(4)
+  expect([loop.turns, loop.lastTurnMs]).toEqual([1, 20])
+})
+
+test('on a platform that does not tell, no request is late', () => {
+  const loop = new LoopWait(undefined)
   expect([loop.isLate(1), loop.isLate(5000), loop.turns]).toEqual([false, false, 0])
 })
 
