@@ -18,8 +18,8 @@ const LONGEST_REQUEST_MS = 20
 /** A loop that waited for longer than this between two turns has handled all that had arrived. */
 const IDLE_MS = 1
 
-/** While the queue stands, one request in this time is handled, so that some are even if denials take all time. */
-const ADMIT_EVERY_MS = 20
+/** Denials that have taken this time let one request be handled, so that some are even if denials take all time. */
+const MOST_DENIALS_MS = 20
 
 /**
  * Knows when requests wait in the event loop. With handlers that never await, one request runs at a time, however
@@ -37,12 +37,14 @@ export class LoopWait {
   #turnAtMs: number | undefined
   /** When a request was handled last, or a turn ended. */
   #lastAtMs = 0
-  #idleMs = 0
+  #idleMs = Number.NEGATIVE_INFINITY
   /** Since the loop was idle: the time of requests, at most 20 ms of each; all of it; and that between turns. */
   #busyMs = 0
   #requestsMs = 0
   #betweenMs = 0
-  #admittedAtMs = Number.NEGATIVE_INFINITY
+  /** How long denials have taken since a request was handled, and whether the last request was denied. */
+  #denialsMs = 0
+  #wasLate = false
 
   constructor(loop: EventLoop | undefined) {
     this.#loop = loop
@@ -52,10 +54,10 @@ export class LoopWait {
   isLate(nowMs: number): boolean {
     if (this.#turnAtMs === undefined) this.#beginTurn(nowMs)
     else this.#count(nowMs)
-    if (this.#busyMs <= INTERVAL_MS || this.#requestsMs < this.#betweenMs) return false
-    if (nowMs - this.#admittedAtMs < ADMIT_EVERY_MS) return true
-    this.#admittedAtMs = nowMs
-    return false
+    const stands = this.#busyMs > INTERVAL_MS && this.#requestsMs >= this.#betweenMs
+    this.#wasLate = stands && this.#denialsMs < MOST_DENIALS_MS
+    if (!this.#wasLate) this.#denialsMs = 0
+    return this.#wasLate
   }
 
   #beginTurn(nowMs: number): void {
@@ -81,6 +83,7 @@ export class LoopWait {
     const tookMs = nowMs - this.#lastAtMs
     this.#busyMs += Math.min(tookMs, LONGEST_REQUEST_MS)
     this.#requestsMs += tookMs
+    if (this.#wasLate) this.#denialsMs += tookMs
     this.#lastAtMs = nowMs
   }
 }

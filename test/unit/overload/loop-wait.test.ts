@@ -13,10 +13,10 @@ function loopOf() {
   return {
     loop,
     /** Runs a turn of requests that take 5 ms each unless they are late. Returns which of them are. */
-    turn(requests: number, tookMs = 5): boolean[] {
+    turn(requests: number, tookMs = 5, denialMs = 0): boolean[] {
       const late = Array.from({ length: requests }, () => {
         const isLate = loop.isLate(nowMs)
-        if (!isLate) nowMs += tookMs
+        nowMs += isLate ? denialMs : tookMs
         return isLate
       })
       for (const end of ends.splice(0)) end()
@@ -37,22 +37,22 @@ const none = (late: readonly boolean[]) => !late.includes(true)
 test('once requests have kept the loop busy for 100 ms, they are late until it has caught up', () => {
   const { turn, wait } = loopOf()
   for (let i = 0; i < 21; i++) expect(turn(1)).toEqual([false])
-  expect(turn(5)).toEqual([false, true, true, true, true])
+  expect(turn(5)).toEqual([true, true, true, true, true])
   wait(2)
   expect(turn(1)).toEqual([false])
   expect(turn(3)).toEqual([false, false, false])
 })
 
-test('while the queue stands, one request is handled every 20 ms', () => {
-  const { turn, work } = loopOf()
-  while (none(turn(1)));
-  work(14)
-  expect([turn(2), work(15), turn(2)]).toEqual([[true, true], undefined, [false, true]])
+test('while the queue stands, one request is handled whenever denials have taken 20 ms', () => {
+  const { turn } = loopOf()
+  while (none(turn(1, 25)));
+  const late = turn(20, 25, 4)
+  expect(late.flatMap((isLate, i) => (isLate ? [] : [i]))).toEqual([5, 11, 17])
 })
 
 test('also within one turn', () => {
   const { turn } = loopOf()
-  expect(turn(30)).toEqual(Array.from({ length: 30 }, (_, i) => i > 21))
+  expect(turn(30)).toEqual(Array.from({ length: 30 }, (_, i) => i > 20))
 })
 
 test('a loop that waits now and then is not busy, at nine tenths of its capacity', () => {
