@@ -9,6 +9,7 @@ import { clientHash } from './client-hash.js'
 import type { OverloadWriter } from './first-byte.js'
 import { guardDecision } from './guard-decision.js'
 import { type OverloadOptions, readPriority, readTenant } from './options.js'
+import { hasPassed, recordPass } from './passed-guards.js'
 import { RequestPlace } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
 import { routeClassOf } from './route-class.js'
@@ -40,12 +41,10 @@ export function guardRequests<Req extends object, Res>({
   const { limiter, stepped, modeSwitch } = steps
   const { resolveParts } = stepped.core.limits
   const { routeClass: classOf = (req: Req, res: Res) => routeClassOf(req, writer.statusOf(res)) } = options
-  /** Requests that have passed: the guard may be mounted twice on a path. */
-  const passed = new WeakSet<Req>()
   type Entering = RequestPlace<Req, Res>
 
   function enter(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
-    if (passed.has(req)) return true
+    if (hasPassed(req, guard)) return true
     const place = new RequestPlace(
       req,
       res,
@@ -102,7 +101,7 @@ export function guardRequests<Req extends object, Res>({
    */
   function passWaiting(place: Entering, settled: Promise<boolean>): true {
     const { req, res } = place
-    passed.add(req)
+    recordPass(req, guard)
     writer.onFirstByte(req, res, () => {
       const isWaiting = place.state === 'waiting'
       begin(place, false)
@@ -120,7 +119,7 @@ export function guardRequests<Req extends object, Res>({
   function admit(place: Entering): MaybePromise<boolean> {
     const { req, res } = place
     writer.onFirstByte(req, res, () => begin(place, true))
-    passed.add(req)
+    recordPass(req, guard)
     if (!isHeard(limiter.events)) return true
     return withParts(place, (parts) => report(place, guardDecision(guard, true, parts)) && !place.isGone)
   }
@@ -137,7 +136,7 @@ export function guardRequests<Req extends object, Res>({
   function deny({ req, res, onDenied }: Entering, decision: Decision): MaybePromise<boolean> {
     stepped.report(decision, req)
     if (modeSwitch.mode === 'report') {
-      passed.add(req)
+      recordPass(req, guard)
       return true
     }
     writer.recordDecision(req, limiter, decision)
