@@ -1,12 +1,12 @@
 import { inspectSettings } from '../../limiter/settings-source.js'
 import type { SharedSettings } from '../../settings/shared-settings.js'
+import { boundedCalls } from '../../stores/shared/bounded-calls.js'
 import { demandsInForce } from '../../tuning/demand-in-force.js'
 import { type Advanced, type SharedTrials, sharedTrials } from '../../tuning/trial/shared-trials.js'
 import { readTrial } from '../../tuning/trial/stored-trial.js'
 import type { Trial } from '../../tuning/trial/trial.js'
 import { trialKey } from '../../tuning/trial/trial-document.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
-import { boundedCalls } from '../shared/bounded-calls.js'
 import type { Group } from '../shared/group.js'
 
 /** How often a process looks whether a step of a trial is due. */

@@ -1,7 +1,7 @@
 import type { Documents } from '../../stores/documents.js'
+import { boundedCalls } from '../../stores/shared/bounded-calls.js'
 import type { LimiterWatch } from '../figures/limiter-watch.js'
 import type { FigureReader } from '../figures/shown.js'
-import { boundedCalls } from './bounded-calls.js'
 import { type EventLog, eventLog } from './event-log.js'
 import { FIGURES_MS, Fleet, type Member } from './fleet.js'
 import { Histories } from './histories.js'

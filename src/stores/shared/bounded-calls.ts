@@ -1,7 +1,7 @@
-import { asStoreError } from '../../stores/store-error.js'
 import { timeout } from '../../util/timeout.js'
+import { asStoreError } from '../store-error.js'
 
-/** Less than the time between two frames of a page, so that pages go on: with what this process counted. */
+/** Less than a second, so that what happens every second goes on: with what this process knows. */
 const TIMEOUT_MS = 800
 
 /** Calls of one kind to a store that may fail or hang. */
