@@ -1,9 +1,14 @@
 /** A tenant, or all tenants that are new. */
 export interface Tenant {
   readonly id: string
-  readonly weight: number
+  readonly givenWeight: number
+  /** The part of it that counts in this process. */
+  weight: number
   /** Places that its requests hold. */
   held: number
+  /** The places that it held times milliseconds, up to a time, since `takeUse`. */
+  used: number
+  usedToMs: number
   /** What is left of its budget, in places times milliseconds, and when it was refilled. */
   budget: number
   refilledAtMs: number
@@ -103,14 +108,16 @@ export class FairShares {
     return demerits >= HELD_DOWN_FROM ? Math.max(1, share - demerits) : share
   }
 
-  took(tenant: Tenant, id: string): void {
+  took(tenant: Tenant, id: string, nowMs: number): void {
+    addUse(tenant, nowMs)
     tenant.held++
     const admitted = tenant === this.#newcomers ? this.#new.get(id) : undefined
     if (admitted !== undefined) admitted.admitted++
   }
 
   /** A request has held a place for this time. */
-  gaveBack(tenant: Tenant, heldMs: number): void {
+  gaveBack(tenant: Tenant, heldMs: number, nowMs: number): void {
+    addUse(tenant, nowMs)
     tenant.held--
     tenant.budget = Math.max(-MAX_DEBT_MS, tenant.budget - heldMs)
   }
@@ -124,6 +131,32 @@ export class FairShares {
     if (demeritsAt(tenant, nowMs) >= HELD_DOWN_FROM) return
     const others = this.#contenders.filter((each) => each.tenant !== tenant)
     this.#contenders.splice(0, 2, { tenant, atMs: nowMs }, ...others.slice(0, 1))
+  }
+
+  /** Returns the tenants that are active, with all new ones as one. */
+  active(): Iterable<Tenant> {
+    return [this.#newcomers, ...this.#active.values()].filter(({ isActive }) => isActive)
+  }
+
+  /** Returns the places that a tenant has held since the last call, times milliseconds. */
+  takeUse(tenant: Tenant, nowMs: number): number {
+    addUse(tenant, nowMs)
+    const { used } = tenant
+    tenant.used = 0
+    return used
+  }
+
+  /** Multiplies the weight that was given to a tenant, until it is idle. */
+  setFactor(tenant: Tenant, factor: number): void {
+    if (!tenant.isActive) return
+    this.#activeWeight -= tenant.weight
+    tenant.weight = tenant.givenWeight * factor
+    this.#activeWeight += tenant.weight
+  }
+
+  /** Returns whether all new tenants have this one's share together. */
+  areNew(tenant: Tenant): boolean {
+    return tenant === this.#newcomers
   }
 
   /** Whether another tenant was denied within its share a moment ago. */
@@ -170,6 +203,8 @@ export class FairShares {
     if (!tenant.isActive || tenant.held > 0 || nowMs - tenant.triedAtMs < ACTIVE_MS) return false
     tenant.isActive = false
     this.#activeWeight -= tenant.weight
+    tenant.weight = tenant.givenWeight
+    tenant.used = 0
     return true
   }
 }
@@ -177,13 +212,20 @@ export class FairShares {
 function tenantAt(id: string, weight: number, seenAtMs: number): Tenant {
   const tried = {
     held: 0,
+    used: 0,
+    usedToMs: seenAtMs,
     budget: 0,
     refilledAtMs: seenAtMs,
     triedAtMs: seenAtMs,
     isActive: false,
     admitted: 0,
   }
-  return { id, weight, seenAtMs, demerits: 0, demeritsAtMs: seenAtMs, ...tried }
+  return { id, givenWeight: weight, weight, seenAtMs, demerits: 0, demeritsAtMs: seenAtMs, ...tried }
+}
+
+function addUse(tenant: Tenant, nowMs: number): void {
+  tenant.used += tenant.held * (nowMs - tenant.usedToMs)
+  tenant.usedToMs = nowMs
 }
 
 function demeritsAt({ demerits, demeritsAtMs }: Tenant, nowMs: number): number {

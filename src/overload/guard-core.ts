@@ -144,7 +144,7 @@ export class GuardCore {
     const heldMs = timeMs - ticket.startedAtMs
     if (isSample) this.#limit.sample(routeClass, heldMs, ticket.epoch, this.#running)
     this.#running--
-    if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, heldMs)
+    if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, heldMs, timeMs)
     this.#advance(timeMs)
   }
 
@@ -261,7 +261,7 @@ export class GuardCore {
     ticket.startedAtMs = nowMs
     ticket.epoch = this.#limit.epoch
     const { tenant, tenantId = '' } = ticket
-    if (tenant) this.#options.tenants?.took(tenant, tenantId)
+    if (tenant) this.#options.tenants?.took(tenant, tenantId, nowMs)
   }
 
   #deny(ticket: Ticket, nowMs: number): 'denied' {

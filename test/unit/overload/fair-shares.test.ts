@@ -12,8 +12,8 @@ function known(shares: FairShares, ids: readonly string[], untilMs = 6000): Map<
 
 function use(shares: FairShares, id: string, nowMs: number, heldMs = 1): void {
   const tenant = shares.enter(id, nowMs)
-  shares.took(tenant, id)
-  shares.gaveBack(tenant, heldMs)
+  shares.took(tenant, id, nowMs)
+  shares.gaveBack(tenant, heldMs, nowMs)
 }
 
 test('a share is the limit by weight among active tenants', () => {
@@ -36,7 +36,7 @@ test('a tenant that has been idle for 5 s lends its share', () => {
 test('a tenant that holds a place is active, however long ago it asked', () => {
   const shares = new FairShares(() => 1)
   const tenants = known(shares, ['a', 'b'])
-  shares.took(tenants.get('b') as Tenant, 'b')
+  shares.took(tenants.get('b') as Tenant, 'b', 6000)
   for (let nowMs = 6000; nowMs < 60_000; nowMs += 100) shares.enter('a', nowMs)
   expect(shares.shareOf(tenants.get('a') as Tenant, LIMIT)).toBe(8)
 })
@@ -45,9 +45,9 @@ test('a tenant that has used more than its share in the last seconds is beyond i
   const shares = new FairShares(() => 1)
   const a = known(shares, ['a', 'b']).get('a') as Tenant
   expect(shares.isWithinShare(a, LIMIT, 6000)).toBe(true)
-  for (let i = 0; i < 10; i++) shares.took(a, 'a')
-  for (let i = 0; i < 10; i++) shares.gaveBack(a, 10_000)
-  for (let i = 0; i < 8; i++) shares.took(a, 'a')
+  for (let i = 0; i < 10; i++) shares.took(a, 'a', 6000)
+  for (let i = 0; i < 10; i++) shares.gaveBack(a, 10_000, 6000)
+  for (let i = 0; i < 8; i++) shares.took(a, 'a', 6000)
   expect(shares.isWithinShare(a, LIMIT, 6000)).toBe(false)
   expect(shares.isWithinShare(a, LIMIT, 7000)).toBe(true) // 5.3 places refill 5000 within a second
 })
@@ -67,9 +67,9 @@ test('a tenant that pushes on beyond its share has demerits, which decay', () =>
   const tenants = known(shares, ['a', 'b'])
   const [a, b] = [tenants.get('a') as Tenant, tenants.get('b') as Tenant]
   shares.isWithinShare(a, LIMIT, 6000)
-  for (let i = 0; i < 10; i++) shares.took(a, 'a')
-  for (let i = 0; i < 10; i++) shares.gaveBack(a, 10_000)
-  for (let i = 0; i < 10; i++) shares.took(a, 'a')
+  for (let i = 0; i < 10; i++) shares.took(a, 'a', 6000)
+  for (let i = 0; i < 10; i++) shares.gaveBack(a, 10_000, 6000)
+  for (let i = 0; i < 10; i++) shares.took(a, 'a', 6000)
   for (let i = 0; i < 4; i++) shares.denied(a, LIMIT, 6000)
   shares.denied(b, LIMIT, 6000)
   const capAt = (nowMs: number) => {
