@@ -163,7 +163,8 @@ export class AdaptiveLimit {
   /** The first denial of all probes at once: until then, a baseline may have been measured under load. */
   #isProbeDue(nowMs: number): boolean {
     if (this.#deniedSinceMs === undefined || nowMs < this.#nextProbeAtMs) return false
-    if (this.#options.canProbe?.() === false) return false
+    const { min, max, canProbe } = this.#options
+    if (min === max || canProbe?.() === false) return false
     return this.#probes === 0 || nowMs - this.#deniedSinceMs >= LASTING_MS
   }
 
