@@ -1,5 +1,5 @@
 /**
- * A plugin, a hook and the login guard for Fastify.
+ * A plugin, a hook, the login guard and the overload guard for Fastify.
  *
  * @module
  */
@@ -16,6 +16,7 @@ import {
   type MakeCandidateLimits,
 } from './limiter/candidate/option.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
+import type { OverloadGuardOptions as OverloadOptions } from './overload/options.js'
 
 export {
   type RateLimitHook,
@@ -23,6 +24,7 @@ export {
   rateLimitHook,
 } from './adapters/fastify/hook.js'
 export { type LoginGuard, loginGuard } from './adapters/fastify/login-guard.js'
+export { type OverloadGuard, overloadGuard } from './adapters/fastify/overload-guard.js'
 export {
   type RateLimitPluginOptions,
   type RouteRateLimitOptions,
@@ -48,6 +50,9 @@ declare module 'fastify' {
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export type LoginGuardOptions = GuardOptions<FastifyTypes>
+
+/** The options of `overloadGuard`. All have defaults. */
+export type OverloadGuardOptions = OverloadOptions<FastifyTypes>
 
 /**
  * Creates a key that identifies a client by the authenticated user.

@@ -14,10 +14,12 @@ import {
   type MakeCandidateLimits,
 } from './limiter/candidate/option.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
+import type { OverloadGuardOptions as OverloadOptions } from './overload/options.js'
 
 export type { RateLimit } from './adapters/fetch/handle.js'
 export { type LoginGuard, loginGuard } from './adapters/fetch/login-guard.js'
 export type { FetchInfo, FetchSubject } from './adapters/fetch/options.js'
+export { type OverloadGuard, overloadGuard } from './adapters/fetch/overload-guard.js'
 export { rateLimit } from './adapters/fetch/rate-limit.js'
 export * from './http.js'
 
@@ -29,6 +31,9 @@ export type RateLimitOptions<Info = FetchInfo> = Options<FetchTypes<FetchSubject
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export type LoginGuardOptions<Info = FetchInfo> = GuardOptions<FetchTypes<FetchSubject<Info>>>
+
+/** The options of `overloadGuard`. All have defaults. */
+export type OverloadGuardOptions<Info = FetchInfo> = OverloadOptions<FetchTypes<FetchSubject<Info>>>
 
 /**
  * Creates a key that identifies a client by the authenticated user.

@@ -1,5 +1,5 @@
 /**
- * Middleware and the login guard for Koa.
+ * Middleware, the login guard and the overload guard for Koa.
  *
  * @module
  */
@@ -16,7 +16,9 @@ import {
   type MakeCandidateLimits,
 } from './limiter/candidate/option.js'
 import type { LoginGuardOptions as GuardOptions } from './login/options.js'
+import type { OverloadGuardOptions as OverloadOptions } from './overload/options.js'
 
+export { type OverloadGuard, overloadGuard } from './adapters/koa/overload-guard.js'
 export {
   type LoginGuard,
   loginGuard,
@@ -40,6 +42,9 @@ export type RateLimitOptions<Ctx extends ExtendableContext = Context> = Options<
 
 /** The options of `loginGuard`. Only `field` or `account` is required. */
 export type LoginGuardOptions<Ctx extends ExtendableContext = Context> = GuardOptions<KoaTypes<Ctx>>
+
+/** The options of `overloadGuard`. All have defaults. */
+export type OverloadGuardOptions<Ctx extends ExtendableContext = Context> = OverloadOptions<KoaTypes<Ctx>>
 
 /**
  * Creates a key that identifies a client by the authenticated user.

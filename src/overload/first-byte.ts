@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { isPlaceholder, noOutcome } from '../http/placeholder.js'
-import { nodeWriter, type ResponseWriter } from '../http/response-writer.js'
+import { type LoginWriter, nodeWriter, type ResponseWriter } from '../http/response-writer.js'
 import { fieldsOf, hasMethods } from '../util/values.js'
 
 /** Also knows when a response begins. */
@@ -10,7 +10,7 @@ export interface OverloadWriter<Res> extends ResponseWriter<Res> {
   /** Calls `listener` when the first byte of a response is sent, or just before. */
   onFirstByte(req: object, res: Res, listener: () => void): void
   /** Calls `listener` once the client has left. May call it at once, and also at the end of other responses. */
-  onceGone(req: object, res: Res, listener: () => void): void
+  onceGone(req: object, res: Res, listener: () => void): unknown
 }
 
 /**
@@ -27,6 +27,18 @@ export const nodeOverloadWriter: OverloadWriter<ServerResponse> = {
     if (isPlaceholder(res)) onceSocketClosed(socketOf(req), listener)
     else nodeWriter.onceAborted(res, listener)
   },
+}
+
+/** Returns the writer of a framework whose responses wrap those of node:http. */
+export function overloadWriterOver<Res>(
+  writer: LoginWriter<Res>,
+  raw: (res: Res) => ServerResponse,
+): OverloadWriter<Res> {
+  return {
+    ...writer,
+    onFirstByte: (_req, res, listener) => onFirstByte(raw(res), listener),
+    onceGone: (_req, res, listener) => writer.onceAborted(res, listener),
+  }
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { ResponseCost } from '../../http/cost-source.js'
 import type { RateLimitOptions, RequestOptions } from '../../http/options.js'
 import type { LoginGuardOptions, LoginOptions } from '../../login/options.js'
+import type { OverloadGuardOptions, OverloadOptions } from '../../overload/options.js'
 import type { ServerTypes } from '../../util/framework-types.js'
 import type { Exchange } from './exchange.js'
+import { CLIENT_GONE } from './limit.js'
 import type { FetchTypes } from './options.js'
 
 /** The types with which limiters call callbacks: the exchange takes the place of the response. */
@@ -36,12 +38,30 @@ export function exchangeGuardOptions<Subject>(
   }
 }
 
+/** Returns the options of `overloadGuard`. `routeClass` takes the response from the exchange. */
+export function exchangeOverloadOptions<Subject>(
+  options: OverloadGuardOptions<FetchTypes<Subject>>,
+): OverloadOptions<ExchangeTypes<Subject>> {
+  if (readsNoResponse(options)) return options
+  const { skip, routeClass, ...others } = options
+  const classOf = (subject: Subject, { response }: Exchange) =>
+    routeClass?.(subject, response ?? new Response(null, CLIENT_GONE)) ?? ''
+  return {
+    ...others,
+    ...(skip !== undefined && { skip: withSubject(skip) }),
+    ...(routeClass !== undefined && {
+      routeClass: typeof routeClass === 'function' ? classOf : routeClass,
+    }),
+  }
+}
+
 /** The callbacks that get a response, here or in other frameworks. */
 interface Callbacks {
   readonly skip?: unknown
   readonly count?: unknown
   readonly succeeded?: unknown
   readonly actualCost?: unknown
+  readonly routeClass?: unknown
 }
 
 /**
@@ -51,8 +71,8 @@ interface Callbacks {
 function readsNoResponse<Options extends Callbacks>(
   options: Options,
 ): options is Options & { readonly [K in keyof Callbacks]?: never } {
-  const { skip, count, succeeded, actualCost } = options ?? {}
-  return [skip, count, succeeded, actualCost].every((callback) => callback === undefined)
+  const { skip, count, succeeded, actualCost, routeClass } = options ?? {}
+  return [skip, count, succeeded, actualCost, routeClass].every((callback) => callback === undefined)
 }
 
 /**

@@ -10,8 +10,8 @@ import { type Exchange, exchangeOf, openExchange } from './exchange.js'
 import { failExchange, finishExchange } from './finish.js'
 import type { FetchInfo, FetchTypes } from './options.js'
 
-/** A response that no client reads: it hung up while its request was delayed. */
-const CLIENT_GONE: ResponseInit = { status: 499, headers: [['Cache-Control', 'no-store']] }
+/** A response that no client reads: it hung up while its request waited. */
+export const CLIENT_GONE: ResponseInit = { status: 499, headers: [['Cache-Control', 'no-store']] }
 
 /** A limiter for a server that responds to a `Request` with a `Response`, for the adapter of its framework. */
 export interface ExchangeLimit<Info extends FetchInfo, Subject> {

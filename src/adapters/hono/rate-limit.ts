@@ -1,6 +1,6 @@
 import type { Context, Next } from 'hono'
 import { checkCaller } from '../../http/check-caller.js'
-import type { RateLimitOptions } from '../../http/options.js'
+import type { DenialOptions, RateLimitOptions } from '../../http/options.js'
 import { requestSteps } from '../../http/request-steps.js'
 import type { Decision } from '../../limiter/decision.js'
 import type { MiddlewareLimiter } from '../../limiter/limiter.js'
@@ -95,9 +95,9 @@ export function loginGuard<Ctx extends Context = Context>(
 }
 
 /** Returns an `onDenied` that finds the decision in the context. */
-function denialResponder<Ctx extends Context>({
+export function denialResponder<Ctx extends Context>({
   onDenied,
-}: Pick<RateLimitOptions<HonoTypes<Ctx>>, 'onDenied'>) {
+}: DenialOptions<HonoTypes<Ctx>>) {
   if (onDenied === undefined) return undefined
   return (c: Ctx, decision: Decision) => {
     c.set('rateLimit', decision)
@@ -106,7 +106,7 @@ function denialResponder<Ctx extends Context>({
 }
 
 /** Creates the middleware of a limiter; `owner` is the function that errors name. */
-function middlewareOf<Ctx extends Context>(
+export function middlewareOf<Ctx extends Context>(
   owner: string,
   limit: ExchangeLimit<HonoInfo<Ctx>, Ctx>,
   bodyOf: (c: Ctx) => MaybePromise<unknown>,

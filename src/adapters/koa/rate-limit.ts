@@ -112,7 +112,7 @@ function nextAfter(withdraw: () => void, next: Next): Next {
 }
 
 /** Creates middleware that runs these steps. */
-function middlewareOf<Ctx extends ExtendableContext>(
+export function middlewareOf<Ctx extends ExtendableContext>(
   steps: RequestSteps<Ctx, Response>,
   onDenied: DenialOptions<KoaTypes<Ctx>>['onDenied'],
 ): RateLimitMiddleware<Ctx> {

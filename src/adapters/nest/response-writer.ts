@@ -104,6 +104,6 @@ function isReply(res: PlatformResponse): res is Reply {
   return 'raw' in res
 }
 
-function rawOf(res: PlatformResponse): ServerResponse {
+export function rawOf(res: PlatformResponse): ServerResponse {
   return isReply(res) ? res.raw : res
 }

@@ -7,7 +7,10 @@ import {
   type GuardName,
   type GuardOptions,
   makeGuards,
+  makeOverloads,
   makeScenarios,
+  type Overload,
+  type OverloadName,
   type Scenario,
   type ScenarioName,
   type Switchable,
@@ -33,11 +36,13 @@ export interface Application {
   readonly scenarios: readonly (readonly [ScenarioName, Scenario])[]
   /** Paths with a login guard in front of the handler, where the framework has one. */
   readonly guards: readonly (readonly [GuardName, GuardOptions])[]
+  /** Paths with an overload guard in front of the handler. */
+  readonly overloads: readonly (readonly [OverloadName, Overload])[]
   /** The user that a request is authenticated as: the header `x-user` names it. */
   userOf(req: unknown): { id: string } | undefined
   /**
    * Returns what the handler of a scenario sends: the status in the header `x-status`, and the decision that
-   * it finds as JSON. With the header `x-hold` it waits until the test releases it.
+   * it finds as JSON. With the header `x-hold` it waits until the test releases it. With `x-throw` it throws.
    */
   handle(name: string, req: unknown, decision: Decision | undefined): Promise<HandlerAnswer>
   /** Starts a server on ::1. Its test sends requests there, and signals to another port. */
@@ -61,6 +66,7 @@ export function makeApplication(): Application {
   return {
     scenarios: Object.entries(scenarios) as [ScenarioName, Scenario][],
     guards: Object.entries(makeGuards()) as [GuardName, GuardOptions][],
+    overloads: Object.entries(makeOverloads()) as [OverloadName, Overload][],
     userOf(req) {
       const id = headerOf(req, 'x-user')
       return id === undefined ? undefined : { id }
@@ -68,6 +74,7 @@ export function makeApplication(): Application {
     async handle(name, req, decision) {
       signals.count(`handled /${name}`)
       if (headerOf(req, 'x-hold') !== undefined) await signals.hold('handling')
+      if (headerOf(req, 'x-throw') !== undefined) throw new Error('the handler failed')
       const { allowed, remaining, source } = decision ?? {}
       return {
         status: Number(headerOf(req, 'x-status') ?? 200),
@@ -121,4 +128,9 @@ async function portOf(server: http.Server): Promise<number> {
     await once(server, 'listening')
   }
   return (server.address() as AddressInfo).port
+}
+
+/** Returns a guard once or twice, as it stands in front of its handler. */
+export function timesMounted<Guard>({ isMountedTwice }: Overload, guard: Guard): Guard[] {
+  return isMountedTwice ? [guard, guard] : [guard]
 }

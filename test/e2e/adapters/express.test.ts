@@ -1,10 +1,11 @@
 import http from 'node:http'
 import express, { type Request, type Response } from 'express'
-import { type Decision, loginGuard, rateLimit } from 'headgate'
+import { type Decision, loginGuard, overloadGuard, rateLimit } from 'headgate'
 import type { Next } from '../../../src/http/options.js'
-import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
+import { limitedAnswer, limitersOf, makeApplication, type Running, timesMounted } from './application.js'
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
+import { overloadCases } from './overload-cases.js'
 
 function onDenied(_req: Request, res: Response, _next: Next, decision: Decision): void {
   res.send(limitedAnswer(decision).text) // with the status of the option
@@ -29,8 +30,14 @@ function start(): Promise<Running> {
   }
   for (const [name, options] of application.guards)
     app.all(`/${name}`, loginGuard<Request, Response>(options), handlerOf(name))
+  for (const [name, overload] of application.overloads) {
+    const { options, isAnsweredByApp } = overload
+    const guard = overloadGuard<Request, Response>({ ...options, ...(isAnsweredByApp && { onDenied }) })
+    app.all(`/${name}`, timesMounted(overload, guard), handlerOf(name))
+  }
   return application.listen(http.createServer(app))
 }
 
 adapterCases({ name: 'Express 5', start })
 loginCases({ name: 'Express 5', start })
+overloadCases({ name: 'Express 5', start })

@@ -1,9 +1,16 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Decision } from 'headgate'
-import { loginGuard, type RateLimitHookOptions, rateLimit, rateLimitHook } from 'headgate/fastify'
-import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
+import {
+  loginGuard,
+  overloadGuard,
+  type RateLimitHookOptions,
+  rateLimit,
+  rateLimitHook,
+} from 'headgate/fastify'
+import { limitedAnswer, limitersOf, makeApplication, type Running, timesMounted } from './application.js'
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
+import { overloadCases } from './overload-cases.js'
 import type { Scenario } from './scenarios.js'
 
 function onDenied(_request: FastifyRequest, reply: FastifyReply, decision: Decision): FastifyReply {
@@ -29,6 +36,10 @@ async function start(routeOf: RouteOf, prepare: (app: FastifyInstance) => unknow
     app.all(`/${name}`, routeOf(scenario), handlerOf(name))
   for (const [name, options] of application.guards)
     app.all(`/${name}`, { preHandler: loginGuard(options) }, handlerOf(name))
+  for (const [name, overload] of application.overloads) {
+    const guard = overloadGuard({ ...overload.options, ...(overload.isAnsweredByApp && { onDenied }) })
+    app.all(`/${name}`, { onRequest: timesMounted(overload, guard) }, handlerOf(name))
+  }
   await app.ready()
   for (const [name, { onLimiter }] of application.scenarios)
     for (const limiter of limitersIn(app)) if (limiter.name === name) onLimiter?.(limiter)
@@ -62,6 +73,7 @@ const byConfig: RouteOf = (scenario) => {
 const hooks = { name: 'Fastify 5, by hooks', start: () => start(byHooks, () => undefined) }
 adapterCases(hooks)
 loginCases(hooks)
+overloadCases(hooks)
 adapterCases({
   name: 'Fastify 5, by its plugin',
   start: () => start(byConfig, (app) => app.register(rateLimit, { global: false })),

@@ -1,11 +1,19 @@
 import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Decision } from 'headgate'
-import { type LoginGuardOptions, loginGuard, type RateLimitOptions, rateLimit } from 'headgate/hono'
+import {
+  type LoginGuardOptions,
+  loginGuard,
+  type OverloadGuardOptions,
+  overloadGuard,
+  type RateLimitOptions,
+  rateLimit,
+} from 'headgate/hono'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
+import { limitedAnswer, limitersOf, makeApplication, type Running, timesMounted } from './application.js'
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
+import { overloadCases } from './overload-cases.js'
 
 function onDenied(c: Context, decision: Decision): Response {
   return c.text(limitedAnswer(decision).text) // with the status of the option
@@ -41,8 +49,13 @@ function start(): Promise<Running> {
   }
   for (const [name, options] of application.guards)
     use(name, [loginGuard({ ...options, path: `/${name}` } as LoginGuardOptions)])
+  for (const [name, overload] of application.overloads) {
+    const options = { ...overload.options, ...(overload.isAnsweredByApp && { onDenied }) }
+    use(name, timesMounted(overload, overloadGuard(options as OverloadGuardOptions)))
+  }
   return application.listen(createAdaptorServer({ fetch: app.fetch }) as Server)
 }
 
 adapterCases({ name: 'Hono', start })
 loginCases({ name: 'Hono', start })
+overloadCases({ name: 'Hono', start })

@@ -2,11 +2,12 @@ import http from 'node:http'
 import { json } from 'node:stream/consumers'
 import Router from '@koa/router'
 import type { Decision } from 'headgate'
-import { loginGuard, rateLimit } from 'headgate/koa'
+import { loginGuard, overloadGuard, rateLimit } from 'headgate/koa'
 import Koa, { type Context, type Next } from 'koa'
-import { limitedAnswer, limitersOf, makeApplication, type Running } from './application.js'
+import { limitedAnswer, limitersOf, makeApplication, type Running, timesMounted } from './application.js'
 import { adapterCases } from './cases.js'
 import { loginCases } from './login-cases.js'
+import { overloadCases } from './overload-cases.js'
 
 function onDenied(ctx: Context, _next: Next, decision: Decision): void {
   ctx.body = limitedAnswer(decision).text // with the status of the option
@@ -35,9 +36,14 @@ function start(): Promise<Running> {
   }
   for (const [name, options] of application.guards)
     router.all(`/${name}`, loginGuard(options), handlerOf(name))
+  for (const [name, overload] of application.overloads) {
+    const guard = overloadGuard({ ...overload.options, ...(overload.isAnsweredByApp && { onDenied }) })
+    router.all(`/${name}`, ...timesMounted(overload, guard), handlerOf(name))
+  }
   app.use(router.routes())
   return application.listen(http.createServer(app.callback()))
 }
 
 adapterCases({ name: 'Koa 3', start })
 loginCases({ name: 'Koa 3', start })
+overloadCases({ name: 'Koa 3', start })

@@ -12,6 +12,7 @@ import { customStore } from 'headgate/store'
 import type { RequestOptions } from '../../../src/http/options.js'
 import { headerOf } from '../../../src/keys/request.js'
 import type { LoginOptions } from '../../../src/login/options.js'
+import type { OverloadOptions } from '../../../src/overload/options.js'
 import type { ServerTypes } from '../../../src/util/framework-types.js'
 import { brokenStore } from '../../support/fault-stores.js'
 
@@ -128,3 +129,43 @@ export function makeGuards() {
 }
 
 export type GuardName = keyof ReturnType<typeof makeGuards>
+
+/** Options of overload guards that suit every framework. */
+export type GuardedOptions = OverloadOptions<ServerTypes<unknown, unknown>>
+
+/** What stands in front of the handler of one path: an overload guard. */
+export interface Overload {
+  readonly options: GuardedOptions
+  readonly isMountedTwice?: boolean
+  /** The option `onDenied` of the framework answers with what `limitedAnswer` returns. */
+  readonly isAnsweredByApp?: boolean
+}
+
+/** Creates the guards that `overloadCases` sends requests to, by the names of their paths. */
+export function makeOverloads() {
+  const atMost = (limit: number) => ({ minLimit: limit, maxLimit: limit, maxWait: 0 }) as const
+  return {
+    crowded: { options: atMost(1) },
+    left: { options: atMost(1) },
+    failing: { options: atMost(1) },
+    waiting: { options: { ...atMost(1), maxWait: '10s' } },
+    watched: { options: { ...atMost(1), mode: 'report' } },
+    worded: { options: { ...atMost(1), message: 'come back later', statusCode: 529 } },
+    handed: { options: { ...atMost(1), statusCode: 529 }, isAnsweredByApp: true },
+    ranked: {
+      options: { ...atMost(5), priority: (req) => headerOf(req, 'x-priority') as 'critical' | undefined },
+    },
+    closedTo: { options: { ...atMost(1), block: ['::1'] } },
+    skipping: { options: { ...atMost(1), skip: (req) => headerOf(req, 'x-skip') === 'yes' } },
+    doubled: { options: atMost(1), isMountedTwice: true },
+    throwing: {
+      options: {
+        priority: () => {
+          throw new Error('the session is broken')
+        },
+      },
+    },
+  } satisfies Record<string, Overload>
+}
+
+export type OverloadName = keyof ReturnType<typeof makeOverloads>

@@ -4,6 +4,7 @@ import { type Answer, type Sent, send } from '../../support/http.js'
 import { until } from '../../support/servers/wait.js'
 import { adapterCases } from '../adapters/cases.js'
 import { loginCases } from '../adapters/login-cases.js'
+import { overloadCases } from '../adapters/overload-cases.js'
 import { type NestServer, startServer } from './start-server.js'
 
 let server: NestServer
@@ -23,6 +24,7 @@ for (const [platform, key] of [
   }
   adapterCases(adapter)
   loginCases(adapter)
+  overloadCases(adapter)
 
   test(`no cache may store a denial of ${adapter.name}, whatever earlier middleware says`, async () => {
     const target = { port: server[key].port, host: '::1' }

@@ -2,12 +2,14 @@ import { All, Controller, Module, Req, Res, type Type, UseGuards } from '@nestjs
 import { type Decision, tokenBucket } from 'headgate'
 import {
   loginGuard,
+  type OverloadGuardOptions,
+  overloadGuard,
   RateLimit,
   RateLimitGuard,
   RateLimitModule,
   type RateLimitModuleOptions,
 } from 'headgate/nest'
-import { type Application, limitedAnswer } from '../adapters/application.js'
+import { type Application, limitedAnswer, timesMounted } from '../adapters/application.js'
 import type { Scenario } from '../adapters/scenarios.js'
 
 /** What the responses of both platforms have. */
@@ -38,7 +40,20 @@ export function scenarioModule(application: Application, prefix: string): Type {
     UseGuards(loginGuard({ ...options, path: `/${name}` }))(prototype, 'handle', descriptor)
     return controller
   })
-  @Module({ imports: [RateLimitModule.forRoot({})], controllers: [...controllers, ...guarded] })
+  const overloaded = application.overloads.map(([name, overload]) => {
+    const controller = controllerOf(application, name)
+    const { options, isAnsweredByApp } = overload
+    const guard = overloadGuard({
+      ...options,
+      ...(isAnsweredByApp && { exception: answerItself }),
+    } as OverloadGuardOptions)
+    UseGuards(...timesMounted(overload, guard))(controller)
+    return controller
+  })
+  @Module({
+    imports: [RateLimitModule.forRoot({})],
+    controllers: [...controllers, ...guarded, ...overloaded],
+  })
   class ScenarioModule {}
   return ScenarioModule
 }

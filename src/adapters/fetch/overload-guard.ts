@@ -1,0 +1,70 @@
+import type { ResponseWriter } from '../../http/response-writer.js'
+import type { OverloadWriter } from '../../overload/first-byte.js'
+import type { OverloadGuardOptions } from '../../overload/options.js'
+import { type OverloadControls, overloadSteps } from '../../overload/overload-steps.js'
+import { hasLeft, onceDisconnected } from './connection.js'
+import type { Exchange } from './exchange.js'
+import { exchangeOverloadOptions } from './exchange-options.js'
+import { checkCall, type RateLimit, withHandle } from './handle.js'
+import { limitOf } from './limit.js'
+import type { FetchInfo, FetchSubject, FetchTypes } from './options.js'
+import { fetchWriter } from './response-writer.js'
+
+/** A guard of a server against too many requests at once. */
+export interface OverloadGuard<Info extends FetchInfo = FetchInfo>
+  extends RateLimit<Info>,
+    OverloadControls<FetchSubject<Info>> {}
+
+/**
+ * Creates a guard that protects a server from too many requests at once, as `overloadGuard` of `headgate`
+ * does: it finds how many may run, and denies the rest with 503.
+ *
+ * A request has its place until there is a response: until `handle` ends, or `finish` is called. If you call
+ * the guard without `handle`, pass each response to `finish`, even that to an error. Otherwise the place is
+ * taken until the client leaves. Latencies are compared by method, and by `info.route`.
+ *
+ * On isolates such as Workers, no request waits for a place, and each isolate has its own limit.
+ *
+ * Throws a `TypeError` for wrong options, with the fix in the message.
+ *
+ * @example
+ * ```ts
+ * import { overloadGuard } from 'headgate/fetch'
+ *
+ * const guard = overloadGuard()
+ * export async function GET(request: Request): Promise<Response> {
+ *   return guard.handle(request, { route: '/' }, () => new Response('hello'))
+ * }
+ * ```
+ */
+export function overloadGuard<Info extends FetchInfo = FetchInfo>(
+  options: OverloadGuardOptions<FetchTypes<FetchSubject<Info>>> = {},
+): OverloadGuard<Info> {
+  const { steps, controls } = overloadSteps<FetchSubject<Info>, Exchange>(
+    exchangeOverloadOptions(options),
+    overloadWriterFor(fetchWriter),
+  )
+  const { onDenied } = options
+  const limit = limitOf<Info, FetchSubject<Info>>(steps, onDenied, ({ subject }) => subject, checkCall)
+  return Object.assign(withHandle(steps.owner, limit), controls)
+}
+
+/** Returns a writer that knows when there is a response, which is the first byte. */
+export function overloadWriterFor(writer: ResponseWriter<Exchange>): OverloadWriter<Exchange> {
+  return {
+    ...writer,
+    statusOf: ({ response }) => response?.status ?? 200,
+    onFirstByte(_req, exchange, listener) {
+      exchange.headerListeners.push(listener)
+    },
+    onceGone(_req, exchange, listener) {
+      exchange.signal ??= exchange.subject.request.signal
+      if (hasLeft(exchange)) return listener()
+      // A connection outlives its requests, and would keep each of them.
+      exchange.headerListeners.push(
+        writer.onceAborted(exchange, listener),
+        onceDisconnected(exchange, listener),
+      )
+    },
+  }
+}
