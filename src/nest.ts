@@ -12,5 +12,9 @@ export { RateLimiters } from './adapters/nest/limiters.js'
 export { type LoginGuard, type LoginGuardOptions, loginGuard } from './adapters/nest/login-guard.js'
 export { RateLimitModule } from './adapters/nest/module.js'
 export type { RateLimitModuleOptions } from './adapters/nest/options.js'
-export { type OverloadGuard, type OverloadGuardOptions, overloadGuard } from './adapters/nest/overload-guard.js'
+export {
+  type OverloadGuard,
+  type OverloadGuardOptions,
+  overloadGuard,
+} from './adapters/nest/overload-guard.js'
 export * from './http.js'

@@ -95,9 +95,7 @@ export function loginGuard<Ctx extends Context = Context>(
 }
 
 /** Returns an `onDenied` that finds the decision in the context. */
-export function denialResponder<Ctx extends Context>({
-  onDenied,
-}: DenialOptions<HonoTypes<Ctx>>) {
+export function denialResponder<Ctx extends Context>({ onDenied }: DenialOptions<HonoTypes<Ctx>>) {
   if (onDenied === undefined) return undefined
   return (c: Ctx, decision: Decision) => {
     c.set('rateLimit', decision)

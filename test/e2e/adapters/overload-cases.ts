@@ -106,14 +106,14 @@ export function overloadCases({ name, start }: Adapter): void {
     })
 
     test('responds as the application does', async () => {
-      await hold('handed')
-      const denied = await sendTo('handed')
+      await hold('answeredBusy')
+      const denied = await sendTo('answeredBusy')
       expect({ ...denied, headers: denied.headers['cache-control'] }).toMatchObject({
         text: expect.stringMatching(/^wait \d+ ms$/),
         headers: 'no-store',
       })
       expect([420, 529]).toContain(denied.status)
-      expect(await signals.countOf('handled /handed')).toBe(1)
+      expect(await signals.countOf('handled /answeredBusy')).toBe(1)
     })
 
     test('keeps places for critical requests', async () => {
@@ -126,7 +126,9 @@ export function overloadCases({ name, start }: Adapter): void {
     test('denies blocked addresses with 403, and lets others skip it', async () => {
       expect(await statusOf('closedTo')).toBe(403)
       await hold('skipping')
-      expect([await statusOf('skipping'), await statusOf('skipping', { 'x-skip': 'yes' })]).toEqual([503, 200])
+      expect([await statusOf('skipping'), await statusOf('skipping', { 'x-skip': 'yes' })]).toEqual([
+        503, 200,
+      ])
     })
 
     test('takes one place where it is mounted twice', async () => {

@@ -151,7 +151,7 @@ export function makeOverloads() {
     waiting: { options: { ...atMost(1), maxWait: '10s' } },
     watched: { options: { ...atMost(1), mode: 'report' } },
     worded: { options: { ...atMost(1), message: 'come back later', statusCode: 529 } },
-    handed: { options: { ...atMost(1), statusCode: 529 }, isAnsweredByApp: true },
+    answeredBusy: { options: { ...atMost(1), statusCode: 529 }, isAnsweredByApp: true },
     ranked: {
       options: { ...atMost(5), priority: (req) => headerOf(req, 'x-priority') as 'critical' | undefined },
     },

@@ -1,9 +1,15 @@
 import { loginGuard as onExpress } from 'headgate'
 import { MemoryStore } from 'headgate/express-rate-limit'
-import { loginGuard as onFastify, rateLimitHook } from 'headgate/fastify'
-import { loginGuard as onFetch, rateLimit as rateLimitFetch, requestDelay } from 'headgate/fetch'
-import { loginGuard as onKoa, rateLimit as rateLimitKoa } from 'headgate/koa'
-import { loginGuard as onNest } from 'headgate/nest'
+import { loginGuard as onFastify, overloadGuard as overloadFastify, rateLimitHook } from 'headgate/fastify'
+import {
+  loginGuard as onFetch,
+  overloadGuard as overloadFetch,
+  rateLimit as rateLimitFetch,
+  requestDelay,
+} from 'headgate/fetch'
+import { overloadGuard as overloadHono } from 'headgate/hono'
+import { loginGuard as onKoa, overloadGuard as overloadKoa, rateLimit as rateLimitKoa } from 'headgate/koa'
+import { loginGuard as onNest, overloadGuard as overloadNest } from 'headgate/nest'
 
 test.each<[string, string, (options: never) => unknown]>([
   ['headgate/fetch', 'rateLimit', rateLimitFetch],
@@ -14,6 +20,11 @@ test.each<[string, string, (options: never) => unknown]>([
   ['headgate/koa', 'loginGuard', onKoa],
   ['headgate/fastify', 'loginGuard', onFastify],
   ['headgate/nest', 'loginGuard', onNest],
+  ['headgate/fastify', 'overloadGuard', overloadFastify],
+  ['headgate/fetch', 'overloadGuard', overloadFetch],
+  ['headgate/hono', 'overloadGuard', overloadHono],
+  ['headgate/koa', 'overloadGuard', overloadKoa],
+  ['headgate/nest', 'overloadGuard', overloadNest],
 ])('wrong options are a TypeError that names the function of %s: %s', (_, owner, create) => {
   const misspelled = { limitt: 5, window: '1m', field: 'username' }
   expect(() => create(misspelled as never)).toThrow(TypeError)

@@ -1,5 +1,5 @@
 import { createLimiter, fixedWindow, memoryStore, tokenBucket } from 'headgate'
-import { loginGuard, rateLimit } from 'headgate/fetch'
+import { loginGuard, overloadGuard, rateLimit } from 'headgate/fetch'
 import { customRedisStore } from 'headgate/redis'
 import { compareAndSwapStore, type Store } from 'headgate/store'
 import { manualClock, storeConformance } from 'headgate/testing'
@@ -13,6 +13,13 @@ const limit = rateLimit({
 limit.limiter.events.on('denied', (decision) => decision.retryAfterMs.toFixed())
 // @ts-expect-error an event has a name
 limit.limiter.events.on('refused', () => undefined)
+
+export const overload = overloadGuard({
+  priority: ({ request }) => (request.url.endsWith('/pay') ? 'critical' : 'default'),
+  routeClass: ({ route }, response) => `${route} ${response.status}`,
+  onDenied: (_subject, { retryAfterMs }) => Response.json({ retryAfterMs }, { status: 503 }),
+})
+export const guarded = (request: Request) => overload.handle(request, {}, () => new Response('hello'))
 
 export const guard = loginGuard({ field: 'username', path: '/login' })
 

@@ -6,6 +6,7 @@ import plugin, {
   byUser,
   candidateLimits,
   loginGuard,
+  overloadGuard,
   rateLimit,
   rateLimitHook,
   requestDelay,
@@ -46,6 +47,14 @@ for (const limiter of app.rateLimiters) {
 interface Login {
   Body: { username: string; password: string }
 }
+
+const overload = overloadGuard({
+  priority: ({ url }) => (url === '/pay' ? 'critical' : undefined),
+  routeClass: (request, reply) => `${request.routeOptions.url} ${reply.statusCode}`,
+  onDenied: (_request, reply, { retryAfterMs }) => reply.send({ retryAfterMs }),
+})
+app.addHook('onRequest', overload)
+app.get('/status', () => overload.status().limit)
 
 const guard = loginGuard({ field: 'username', succeeded: (_request, reply) => reply.statusCode === 204 })
 const policy = slidingWindow({ limit: 5, window: '1h' })

@@ -10,6 +10,9 @@ import {
   type Decision,
   type LoginGuardOptions,
   loginGuard,
+  type OverloadGuard,
+  type OverloadGuardOptions,
+  overloadGuard,
   type RateLimitMiddleware,
   type RateLimitOptions,
   rateLimit,
@@ -28,6 +31,13 @@ const limiter = rateLimit({
   cost: async (c) => (c.req.method === 'GET' ? 1 : 2),
   count: (c, response) => response.status >= 400 || c.finalized,
   onDenied: (c, { retryAfterMs }) => c.json({ path: c.req.path, retryAfterMs }, 429),
+})
+const overload = overloadGuard({
+  priority: (c) => (c.req.path === '/pay' ? 'critical' : undefined),
+  tenant: (c) => c.req.header('x-tenant'),
+  routeClass: (c, response) => `${c.req.method} ${response.status}`,
+  skip: (c) => c.req.path === '/health',
+  onDenied: (c, { retryAfterMs }) => c.json({ retryAfterMs }, 503),
 })
 const guard = loginGuard({
   account: (c) => c.req.header('x-account'),
@@ -59,6 +69,11 @@ app.post('/login', guard, (c) => {
 })
 limiter.limiter.events.on('denied', (_decision, c) => console.log(c.req.path))
 guard.events.on('security', (event, c) => console.log(event.event, c.req.path))
+
+export const overloadOptions: OverloadGuardOptions = { maxWait: '50ms', weight: () => 1, tenant: () => 'a' }
+export const declaredOverload: OverloadGuard = overloadGuard(overloadOptions)
+app.use(overload)
+export const query = () => overload.run(async (signal) => signal?.aborted, { priority: 'bulk' })
 
 export const options = { ...limit, skip: (c) => c.req.path === '/' } satisfies RateLimitOptions
 export const declared: RateLimitMiddleware = rateLimit(options)
@@ -108,6 +123,8 @@ export const mistakes = [
   () => rateLimit({ ...limit, onDenied: () => undefined }),
   // @ts-expect-error: there is no such option
   () => loginGuard({ feild: 'username' }),
+  // @ts-expect-error: there is no such class
+  () => overloadGuard({ priority: () => 'urgent' }),
 ]
 
 // @ts-expect-error: a limit needs a window

@@ -9,6 +9,9 @@ import {
   type Decision,
   type LoginGuardOptions,
   loginGuard,
+  type OverloadGuard,
+  type OverloadGuardOptions,
+  overloadGuard,
   type RateLimitMiddleware,
   type RateLimitOptions,
   rateLimit,
@@ -41,19 +44,30 @@ const limiter = rateLimit({
     return next()
   },
 })
+const overload = overloadGuard({
+  priority: (ctx) => (ctx.path === '/pay' ? 'critical' : undefined),
+  tenant: (ctx) => ctx.state.user.tenant,
+  routeClass: (ctx, response) => `${ctx.method} ${response.status}`,
+  onDenied: (ctx, _next, { retryAfterMs }) => {
+    ctx.body = { retryAfterMs }
+  },
+})
 const guard = loginGuard({
   account: (ctx) => ctx.state.user.id,
   address: byUser((ctx) => ctx.state.user.id, { anonymous: byIp() }),
   succeeded: (ctx) => ctx.status === 204,
 })
 const app = new Koa()
-app.use(limiter).use(guard)
+app.use(overload).use(limiter).use(guard)
 app.use((ctx) => {
   const decision: Decision | undefined = ctx.rateLimit
   guard.reportSuccess(ctx)
   ctx.body = `${decision?.remaining}`
 })
 limiter.limiter.events.on('denied', (_decision, ctx) => console.log(ctx.path))
+
+export const overloadOptions: OverloadGuardOptions = { maxWait: '50ms' }
+export const declaredOverload: OverloadGuard = overloadGuard(overloadOptions)
 
 export const options = { ...limit, skip: (ctx) => ctx.secure } satisfies RateLimitOptions
 export const declared: RateLimitMiddleware = rateLimit(options)
@@ -93,6 +107,8 @@ export const mistakes = [
   () => rateLimit({ ...limit, onDenied: (ctx: TenantContext) => ctx.json({}) }),
   // @ts-expect-error: there is no such option
   () => loginGuard({ feild: 'username' }),
+  // @ts-expect-error: there is no such class
+  () => overloadGuard({ priority: () => 'urgent' }),
 ]
 
 // @ts-expect-error: a limit needs a window

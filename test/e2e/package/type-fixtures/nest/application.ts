@@ -7,6 +7,8 @@ import {
   type LoginGuardOptions,
   loginGuard,
   type MiddlewareLimiter,
+  type OverloadGuardOptions,
+  overloadGuard,
   RateLimit,
   RateLimitModule,
   type RateLimitModuleOptions,
@@ -45,6 +47,17 @@ const guard = loginGuard({
 const tenantGuard = loginGuard({ account: (req: PlatformRequest) => req.tenant.id })
 guard.events.on('security', (event, req) => console.log(event.event, req.ip))
 tenantGuard.events.on('security', (_event, req) => console.log(req.tenant.id))
+
+const overload = overloadGuard({
+  priority: (req) => (req.url === '/pay' ? 'critical' : undefined),
+  exception: (exception, context) => [exception.getStatus(), context.getType()],
+})
+export const running = overload.status().running
+export const overloadOptions: OverloadGuardOptions<PlatformRequest> = { tenant: (req) => req.tenant.id }
+export const perTenant = overloadGuard({
+  tenant: (req: PlatformRequest) => req.tenant.id,
+  routeClass: (req, res: ServerResponse) => `${req.method} ${res.statusCode}`,
+})
 
 const options: RateLimitModuleOptions = { ...limit, skip: (req) => req.ip === '127.0.0.1', global: false }
 export const guardOptions: LoginGuardOptions<PlatformRequest> = { account: (req) => req.tenant.id }
