@@ -6,7 +6,7 @@ const TABLE = (): Readonly<Record<string, string>> => ({
   'Leave it out: the guard finds its limit. To bound it, write minLimit and maxLimit.':
     'limit initialLimit window windowMs policy limits cost max concurrency candidate settings',
   'Leave it out: the guard counts requests in this process only.':
-    'store prefix secret onStoreError fallbackShare denyCache',
+    'secret onStoreError fallbackShare denyCache',
   'Leave it out: the guard measures the event loop itself.':
     'maxEventLoopDelay maxEventLoopUtilization sampleInterval',
   'Leave it out: the guard measures how long requests take, not memory.': 'maxHeapUsedBytes maxRssBytes',

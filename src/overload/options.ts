@@ -1,9 +1,11 @@
 import { type DenialOptions, MIDDLEWARE_ROWS, type RequestFields } from '../http/options.js'
-import { callback, type Settings, withDefault } from '../options/option-table.js'
+import { callback, optional, type Settings, withDefault } from '../options/option-table.js'
+import { isStore } from '../stores/shared/validate.js'
+import type { Store } from '../stores/store.js'
 import { type Duration, durationUpTo } from '../util/durations.js'
 import type { FrameworkTypes } from '../util/framework-types.js'
 import { isPromise } from '../util/maybe-promise.js'
-import { choice, whole, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
+import { choice, keyName, whole, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
 import { PRIORITIES, type Priority } from './cohorts.js'
 
 export const OWNER = 'overloadGuard'
@@ -49,6 +51,16 @@ interface OverloadFields<Req, Res, Skip>
    */
   weight?: (tenant: string) => number
   /**
+   * A store by which the processes of a server tell one another, every second, how many places each tenant
+   * uses. A tenant's share is then of the places of all processes. Requests never wait for it. If it fails, each
+   * process is left with its own shares. All processes need the same `name`, and a store that supports
+   * documents. At most 64 processes share. Default: a tenant has a share in each process. On isolates, such as
+   * Cloudflare Workers, it has no effect.
+   */
+  store?: Store
+  /** The prefix of the keys in the store. Default `'hg'`. */
+  prefix?: string
+  /**
    * Returns the class of routes that a request belongs to, at the first byte of its response. How long requests
    * take is compared within a class, so that a slow report is not taken for overload. At most 100 classes are
    * kept, and all others share one. Default: the method and the route, where the framework knows it, and
@@ -77,6 +89,8 @@ export const OVERLOAD_ROWS = {
   priority: callback,
   tenant: callback,
   weight: callback,
+  store: optional(readStore),
+  prefix: withDefault('hg', keyName),
   routeClass: callback,
   minLimit: withDefault(3, whole(1, 1_000_000, 3)),
   maxLimit: withDefault(1000, whole(1, 1_000_000, 1000)),
@@ -88,6 +102,7 @@ type OverloadRead = Settings<typeof OVERLOAD_ROWS>
 export const OVERLOAD_RULES = {
   limitCheck: { from: ['minLimit', 'maxLimit'], read: checkLimits },
   weightCheck: { from: ['weight', 'tenant'], read: checkWeight },
+  storeCheck: { from: ['store', 'tenant', 'name'], read: checkStore },
 } as const
 
 /** The numbers of a guard, and the weights of its tenants. */
@@ -143,6 +158,31 @@ function notSynchronous(option: string): TypeError {
 
 function fixOf(given: unknown, fix: string): string {
   return isPromise(given) ? 'It must not return a promise.' : fix
+}
+
+/** A store whose processes can tell one another something. */
+export type DocumentStore = Store & Required<Pick<Store, 'documents'>>
+
+function readStore(owner: string, option: string, store: unknown): DocumentStore {
+  if (!isStore(store)) throw wrongKind(owner, option, 'a store', store, 'Write store: redisStore(client).')
+  if (store.documents !== undefined) return store as DocumentStore
+  const problem = `store must support documents, but ${store.name} does not`
+  throw wrongUse(owner, problem, 'Pass the option documents to its builder.')
+}
+
+function checkStore(
+  owner: string,
+  { store, tenant, name }: Pick<OverloadRead, 'store' | 'tenant' | 'name'>,
+): void {
+  if (store === undefined) return
+  if (tenant === undefined)
+    throw wrongUse(
+      owner,
+      'store requires tenant',
+      'Leave store out: without tenants, it has nothing to share.',
+    )
+  if (name === undefined)
+    throw wrongUse(owner, 'store requires name', "Write name: 'api', the same in all processes.")
 }
 
 function readMaxWait(owner: string, option: string, maxWait: unknown): number {

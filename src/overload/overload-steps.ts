@@ -12,6 +12,7 @@ import { type Enter, guardRequests } from './guard-requests.js'
 import { OVERLOAD_ROWS, OVERLOAD_RULES, type OverloadOptions, OWNER, pickShared, weigher } from './options.js'
 import { type OverloadStatus, ProcessGuard } from './process-guard.js'
 import { type Run, runner } from './run.js'
+import { shareTenants } from './share-tenants.js'
 
 /** What an overload guard has beside its middleware. */
 export interface OverloadControls<Req> {
@@ -40,7 +41,7 @@ export function overloadSteps<Req extends object, Res>(
 ): { steps: RequestSteps<Req, Res>; controls: OverloadControls<Req> } {
   const fixes = { ...writer.fixes.own, ...overloadFixes() }
   const read = readOptions(OWNER, options, { rows: OVERLOAD_ROWS, rules: OVERLOAD_RULES, fixes })
-  const { minLimit, maxLimit, maxWait: maxWaitMs, statusCode = 503 } = read
+  const { minLimit, maxLimit, maxWait: maxWaitMs, statusCode = 503, store, prefix } = read
   const { key, ...shared } = pickShared(options)
   const policy = concurrency({ limit: maxLimit, ttl: '1h' }) // describes the limit, and is never charged
   const steps: RequestSteps<Req, Res> = requestSteps<Req, Res>(
@@ -59,14 +60,21 @@ export function overloadSteps<Req extends object, Res>(
   const guard = new ProcessGuard(numbers, () => modeSwitch.mode !== 'report')
   const enter: Enter<Req, Res> = guardRequests({ guard, writer, options, steps })
   chargePlaces(guard, options, stepped)
-  stepped.stops.push(() => guard.close())
+  const stopSharing = store && shareTenants(guard, store, `${prefix}:overload:${limiter.name}`)
+  stepped.stops.push(
+    () => guard.close(),
+    () => void stopSharing?.(),
+  )
   const { describe } = limiter
   limiter.describe = () => ({ ...describe(), overload: { minLimit, maxLimit, maxWaitMs } })
   const controls = {
     limiter,
     run: runner(guard, stepped),
     status: () => guard.status(),
-    close: () => limiter.close(),
+    async close() {
+      await limiter.close()
+      await stopSharing?.()
+    },
   }
   return { steps, controls }
 }

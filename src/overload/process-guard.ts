@@ -64,12 +64,14 @@ export class ProcessGuard {
   readonly #limit: AdaptiveLimit
   readonly #clock: ProcessClock
   readonly #denials = new RecentShare()
+  readonly tenants: FairShares
   #turns = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(settings: GuardSettings, canProbe: () => boolean, clock = processClock()) {
     const { minLimit, maxLimit, maxWaitMs, weightOf } = settings
     this.#clock = clock
+    this.tenants = new FairShares(weightOf)
     this.#limit = new AdaptiveLimit({
       initial: Math.min(maxLimit, Math.max(minLimit, INITIAL_LIMIT)),
       min: minLimit,
@@ -84,7 +86,7 @@ export class ProcessGuard {
       targetWaitMs: Math.min(TARGET_WAIT_MS, maxWaitMs),
       burstWaitMs: maxWaitMs,
       canWait: maxWaitMs > 0 && !isIsolate(), // on isolates, no timer runs between requests
-      tenants: new FairShares(weightOf),
+      tenants: this.tenants,
     })
   }
 
@@ -137,6 +139,11 @@ export class ProcessGuard {
     if (ticket.state === 'over') return
     const baselineMs = this.#limit.baselineMs(routeClass) ?? Number.POSITIVE_INFINITY
     this.end(ticket, routeClass, this.#clock.now() - ticket.startedAtMs > baselineMs)
+  }
+
+  /** Returns the time of the monotonic clock by which the guard decides. */
+  now(): number {
+    return this.#clock.now()
   }
 
   /** Returns how many requests may run at once now. */

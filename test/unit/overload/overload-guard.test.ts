@@ -119,8 +119,8 @@ describe('wrong options:', () => {
     [{ key: 'ip' }, 'key must be a function, or an array of 1 to 8 functions, got a string'],
     [{ limit: 100 }, 'there is no option "limit". Leave it out: the guard finds its limit.'],
     [
-      { store: {} },
-      'there is no option "store". Leave it out: the guard counts requests in this process only.',
+      { onStoreError: 'allow' },
+      'there is no option "onStoreError". Leave it out: the guard counts requests in this process only.',
     ],
     [{ maxConcurrency: 5 }, 'there is no option "maxConcurrency". Write maxLimit instead.'],
     [{ timeout: '1s' }, 'there is no option "timeout". Write maxWait instead.'],
