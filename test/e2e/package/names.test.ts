@@ -4,22 +4,17 @@ import { ENTRIES } from './entries.js'
 import { type ExportedNames, exportedNames } from './exported-names.js'
 import { ROOT } from './run.js'
 
-const HTTP_TYPES = ['LoginGuard', 'LoginGuardOptions', 'RateLimitMiddleware', 'RateLimitOptions']
-const HTTP_VALUES = ['byUser', 'loginGuard', 'rateLimit']
+const GUARD_TYPES = ['LoginGuard', 'LoginGuardOptions', 'OverloadGuard', 'OverloadGuardOptions']
+const HTTP_TYPES = [...GUARD_TYPES, 'RateLimitMiddleware', 'RateLimitOptions']
+const HTTP_VALUES = ['byUser', 'loginGuard', 'overloadGuard', 'rateLimit']
 /** These, and what makes options, with callbacks for the requests of a framework. */
 const FRAMEWORK_VALUES = [...HTTP_VALUES, 'candidateLimits', 'requestDelay', 'responseCost'].sort()
 
 /** The interface of the package. Whoever adds a name, or removes one, changes it here and in the docs. */
 const NAMES: Readonly<Record<string, ExportedNames>> = {
   headgate: {
-    values: [...HTTP_VALUES, 'overloadGuard'].sort(),
-    types: [
-      'ExpressRequest',
-      'ExpressResponse',
-      'OverloadGuard',
-      'OverloadGuardOptions',
-      ...HTTP_TYPES,
-    ].sort(),
+    values: HTTP_VALUES,
+    types: ['ExpressRequest', 'ExpressResponse', ...HTTP_TYPES],
     includesHttp: true,
   },
   'headgate/http': {
@@ -107,14 +102,13 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
   },
   'headgate/fetch': {
     values: FRAMEWORK_VALUES,
-    types: ['FetchInfo', 'FetchSubject', 'LoginGuard', 'LoginGuardOptions', 'RateLimit', 'RateLimitOptions'],
+    types: ['FetchInfo', 'FetchSubject', ...GUARD_TYPES, 'RateLimit', 'RateLimitOptions'],
     includesHttp: true,
   },
   'headgate/fastify': {
     values: [...FRAMEWORK_VALUES, 'default', 'rateLimitHook'].sort(),
     types: [
-      'LoginGuard',
-      'LoginGuardOptions',
+      ...GUARD_TYPES,
       'RateLimitHook',
       'RateLimitHookOptions',
       'RateLimitPluginOptions',
@@ -270,8 +264,9 @@ const NAMES: Readonly<Record<string, ExportedNames>> = {
       'RateLimiters',
       'SkipRateLimit',
       'loginGuard',
+      'overloadGuard',
     ],
-    types: ['LoginGuard', 'LoginGuardOptions', 'RateLimitModuleOptions'],
+    types: [...GUARD_TYPES, 'RateLimitModuleOptions'],
     includesHttp: true,
   },
   'headgate/express-rate-limit': {
