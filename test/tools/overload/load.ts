@@ -1,0 +1,68 @@
+import { exponential, randomFrom } from '../simulate/random.js'
+import { connectionsTo } from './connections.js'
+import { type LoadOutcome, outcomeCounter } from './outcome.js'
+import { type LiveScenario, SERVER_KINDS, type Sender } from './scenario.js'
+
+/** More connections than any guard needs, and fewer than a process may have files. */
+const MAX_CONNECTIONS = 2000
+const CLIENTS = 1000
+
+/**
+ * Sends a scenario's requests at random times (a Poisson process), whether or not earlier ones were answered.
+ * Latencies count from the sending. Resolves once every request has ended: after the last one has waited.
+ */
+export async function sendLoad(
+  port: number,
+  scenario: LiveScenario,
+  seconds: number,
+  seed: number,
+): Promise<LoadOutcome> {
+  const random = randomFrom(seed)
+  const { capacity, patienceMs } = SERVER_KINDS[scenario.work]
+  const durationMs = seconds * 1000
+  const connections = connectionsTo(port, MAX_CONNECTIONS, patienceMs)
+  const counter = outcomeCounter(seconds)
+  const maxRate = scenario.maxTimes * capacity
+  const startedAtMs = performance.now()
+  let dueAtMs = exponential(random, maxRate)
+  let pending = 0
+
+  function sendDue(elapsedMs: number): void {
+    for (; dueAtMs <= elapsedMs && dueAtMs < durationMs; dueAtMs += exponential(random, maxRate)) {
+      const share = dueAtMs / durationMs
+      const times = scenario.timesAt?.(share) ?? scenario.maxTimes
+      if (random() * scenario.maxTimes < times) send(senderAt(share), dueAtMs, elapsedMs - dueAtMs)
+    }
+  }
+
+  function senderAt(share: number): Sender {
+    const client = Math.floor(random() * CLIENTS)
+    return { client, priority: 'default', ...scenario.senderAt?.(share, random) }
+  }
+
+  function send(sender: Sender, atMs: number, lagMs: number): void {
+    pending++
+    counter.sent(sender, atMs, lagMs)
+    connections.send(textOf(sender), (status, tookMs) => {
+      pending--
+      counter.ended(sender, atMs, status, tookMs)
+    })
+  }
+
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const elapsedMs = performance.now() - startedAtMs
+      sendDue(elapsedMs)
+      if (elapsedMs < durationMs || pending > 0) return
+      clearInterval(timer)
+      resolve()
+    }, 1)
+  })
+  connections.close()
+  return counter.outcome()
+}
+
+function textOf({ client, priority, tenant }: Sender): string {
+  const named = tenant === undefined ? '' : `X-Tenant: ${tenant}\r\n`
+  return `GET / HTTP/1.1\r\nHost: localhost\r\nX-Client: ${client}\r\nX-Priority: ${priority}\r\n${named}\r\n`
+}
