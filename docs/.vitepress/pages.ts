@@ -25,6 +25,7 @@ export const GROUPS: readonly Group[] = [
     text: 'Guides',
     pages: {
       login: 'Login',
+      overload: 'Overload',
       recipes: 'Recipes',
       policies: 'Policies',
       keys: 'Keys',

@@ -22,6 +22,8 @@ const WORDS_OF_PAGES: Readonly<Record<string, string>> = {
   'getting-started.md': 'install, installation, quickstart, quick start, set up, tutorial',
   'benchmarks.md': 'performance, overhead, fast, slow, speed, latency, throughput',
   'login.md': 'brute force, bruteforce, brute-force, credential stuffing, captcha, OTP, 2FA, one-time code',
+  'overload.md':
+    'load shedding, backpressure, too busy, 503, adaptive concurrency, circuit breaker, priority',
   'inspect.md': 'unblock, unban, reset a limit, reset limit, reset, release a client',
   'reliability.md': 'store down, Redis down',
   'headers.md': 'Retry-After, 429, too many requests',

@@ -1,0 +1,67 @@
+/**
+ * An API with a slow database, a report and a login, protected from overload by headgate:
+ *
+ *     npx tsx examples/overload.ts
+ *
+ * PORT sets another port than 3000. `/status` shows what the guards have found.
+ */
+import type { AddressInfo } from 'node:net'
+import express, { type ErrorRequestHandler, type Express, type Request } from 'express'
+import { byIp, loginGuard, OverloadError, overloadGuard, rateLimit } from 'headgate'
+import { CONNECTIONS, slowDatabase } from './overload/database.js'
+
+/** Logins come first. Reports can be repeated later. */
+function priorityOf({ path }: Request): 'critical' | 'default' | 'bulk' {
+  if (path === '/login') return 'critical'
+  return path.startsWith('/reports/') ? 'bulk' : 'default'
+}
+
+/** Creates the application. */
+export function overloadApp(database = slowDatabase()): Express {
+  const server = overloadGuard({ name: 'server', priority: priorityOf })
+  // A guard of its own, which lets fewer queries run while the database is slow. More than twice the
+  // connections only queue in the pool.
+  const queries = overloadGuard({ name: 'database', maxLimit: 2 * CONNECTIONS })
+
+  const app = express().disable('x-powered-by')
+
+  app.get('/status', (_req, res) => {
+    res.json({ server: server.status(), database: queries.status() })
+  })
+
+  // Before the guard: a client over its limit takes no place.
+  app.use(rateLimit({ name: 'api', limit: 600, window: '1m', key: byIp() }))
+  app.use(server)
+
+  app.get('/products/:id', async (req, res) => {
+    res.json(await queries.run(() => database.product(req.params.id)))
+  })
+
+  app.get('/reports/:month', async (req, res) => {
+    res.json(await queries.run(() => database.report(req.params.month), { priority: 'bulk' }))
+  })
+
+  // Behind the guard: a denial for want of a place is no attempt.
+  app.post('/login', express.urlencoded(), loginGuard({ field: 'username' }), async (req, res) => {
+    const find = () => database.hasPassword(req.body.username, req.body.password)
+    res.sendStatus((await queries.run(find, { priority: 'critical' })) ? 204 : 401)
+  })
+
+  app.use(overloaded)
+  return app
+}
+
+/** Responds to requests whose queries were denied. */
+const overloaded: ErrorRequestHandler = (error, _req, res, next) => {
+  if (!(error instanceof OverloadError)) return next(error)
+  res.set('Retry-After', `${Math.ceil(error.retryAfterMs / 1000)}`).sendStatus(503)
+}
+
+function main(): void {
+  const server = overloadApp().listen(Number(process.env.PORT || 3000), '127.0.0.1', (error?: Error) => {
+    if (error) throw error
+    console.log(`Open http://localhost:${(server.address() as AddressInfo).port}/products/1 or /status`)
+  })
+}
+
+if (process.argv[1] === import.meta.filename) main()
