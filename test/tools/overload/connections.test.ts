@@ -12,14 +12,18 @@ async function start(
   handler: (req: IncomingMessage, res: ServerResponse) => void,
   most: number,
   patienceMs: number,
+  isProxied = false,
 ): Promise<Connections> {
   const server = createServer(handler)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const connections = connectionsTo((server.address() as AddressInfo).port, most, patienceMs)
+  const { port } = server.address() as AddressInfo
+  const connections = connectionsTo({ port, most, patienceMs, isProxied })
   cleanups.push(() => new Promise((resolve) => server.close(resolve)))
   cleanups.push(() => connections.close())
   return connections
 }
+
+const nextTurn = () => new Promise<'turn'>((resolve) => setImmediate(resolve, 'turn'))
 
 const statusFrom = ({ send }: Connections, path = '/') =>
   new Promise<number | undefined>((resolve) => {
@@ -54,12 +58,30 @@ test('a client that has waited long enough leaves, and the server sees it', asyn
   expect(connections.open).toBe(0)
 })
 
+test('a proxy has its connections from the start, and keeps that of a client that has left until it is free', async () => {
+  const held: ServerResponse[] = []
+  const connections = await start((_req, res) => held.push(res), 1, 50, true)
+  expect([connections.open, await statusFrom(connections)]).toEqual([1, undefined])
+  expect([connections.open, await statusFrom(connections)]).toEqual([1, undefined]) // there is no other
+  expect(held.length).toBe(1)
+  held[0]?.end()
+  let status: number | undefined
+  while (status === undefined) {
+    await nextTurn()
+    const asked = statusFrom(connections)
+    while (held.length === 1 && (await Promise.race([asked, nextTurn()])) === 'turn');
+    held[1]?.end()
+    status = await asked
+  }
+  expect(status).toBe(200)
+})
+
 test('a request for which there is no connection ends at once', async () => {
   const held: ServerResponse[] = []
   const connections = await start((_req, res) => held.push(res), 1, 60_000)
   const first = statusFrom(connections)
   expect(await statusFrom(connections)).toBeUndefined()
-  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  while (held.length === 0) await nextTurn()
   held[0]?.end()
   expect(await first).toBe(200)
 })

@@ -3,8 +3,22 @@ import { connect, type Socket } from 'node:net'
 /** What became of a request: its status, or `undefined` if no response came while the client waited. */
 export type OnEnd = (status: number | undefined, tookMs: number) => void
 
+/** Whose connections they are. */
+export interface ConnectionOptions {
+  readonly port: number
+  /** The most connections. A request that finds none ends at once, without a status. */
+  readonly most: number
+  /** How long clients wait. */
+  readonly patienceMs: number
+  /**
+   * Whether a proxy has the connections: all are opened first, and stay open. A request whose client has left
+   * keeps its connection until its response is there. Otherwise clients open connections as they need them,
+   * keep them for the next request, and destroy them when they give up.
+   */
+  readonly isProxied?: boolean
+}
+
 export interface Connections {
-  /** Sends a request. Its connection is destroyed if no response comes in time. */
   send(request: string, onEnd: OnEnd): void
   readonly open: number
   close(): void
@@ -19,11 +33,10 @@ interface Connection {
 }
 
 /**
- * Kept connections to a server, at most `most`. A request takes one that is free, or opens another. It does
- * little more than to read the status and the length, so that the server is what is busy. A request for which
- * there is no connection ends at once, without a status.
+ * Opens kept connections to a server. They do little more than to read the status and the length, so that the
+ * server is what is busy.
  */
-export function connectionsTo(port: number, most: number, patienceMs: number): Connections {
+export function connectionsTo({ port, most, patienceMs, isProxied }: ConnectionOptions): Connections {
   const free: Connection[] = []
   const all = new Set<Connection>()
 
@@ -34,6 +47,13 @@ export function connectionsTo(port: number, most: number, patienceMs: number): C
     if (status === undefined) remove(connection)
     else free.push(connection)
     onEnd?.(status, performance.now() - sentAtMs)
+  }
+
+  function giveUp(connection: Connection): void {
+    const { onEnd } = connection
+    if (isProxied) connection.onEnd = undefined
+    if (isProxied) onEnd?.(undefined, patienceMs)
+    else end(connection, undefined)
   }
 
   function remove(connection: Connection): void {
@@ -61,13 +81,14 @@ export function connectionsTo(port: number, most: number, patienceMs: number): C
     return connection
   }
 
+  if (isProxied) while (all.size < most) free.push(open())
   return {
     send(request, onEnd) {
       const connection = free.pop() ?? (all.size < most ? open() : undefined)
       if (connection === undefined) return onEnd(undefined, 0)
       connection.onEnd = onEnd
       connection.sentAtMs = performance.now()
-      connection.timer = setTimeout(end, patienceMs, connection, undefined)
+      connection.timer = setTimeout(giveUp, patienceMs, connection)
       connection.socket.write(request)
     },
     get open() {

@@ -3,8 +3,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import Fastify, { type FastifyPluginAsync } from 'fastify'
+import { overloadGuard } from '../../../src/http.js'
 import { PRIORITIES, type Priority } from '../../../src/overload/cohorts.js'
-import { envoyGradient, fixedLimit, gradient2, noGuard, overloadGuard } from '../simulate/overload/guards.js'
+import { envoyGradient, fixedLimit, gradient2, noGuard } from '../simulate/overload/guards.js'
 import type { MakeGuard, SimRequest } from '../simulate/overload/world.js'
 import { SERVER_KINDS, type Work } from './scenario.js'
 
@@ -39,7 +40,7 @@ export const CONTENDERS: Readonly<Record<string, MakeContender>> = {
   'under-pressure': underPressure,
   Gradient2: simulated(() => gradient2),
   Envoy: simulated(() => envoyGradient),
-  headgate: simulated(() => overloadGuard),
+  headgate,
 }
 
 function guarded(handle: Handler, guard: Guard): Server {
@@ -49,6 +50,22 @@ function guarded(handle: Handler, guard: Guard): Server {
 function deny(res: ServerResponse): void {
   res.statusCode = 503
   res.setHeader('Retry-After', '1').end('Try again later.\n')
+}
+
+/** This package, with the functions that an application would write. */
+function headgate({ handle }: { handle: Handler }): Contender {
+  const guard = overloadGuard({
+    key: ({ headers }) => String(headers['x-client']),
+    priority: ({ headers }) => headers['x-priority'] as Priority,
+    tenant: ({ headers }) => headers['x-tenant'] as string | undefined,
+  })
+  const server = createServer((req, res) => {
+    guard(req, res, (error) => {
+      if (error !== undefined) throw error
+      handle(req, res)
+    })
+  })
+  return { server, limit: () => guard.status().limit }
 }
 
 /** Puts a guard of the simulation in front of a real server. A request ends when its handler does. */
@@ -75,13 +92,14 @@ function simulated(makeGuard: (work: Work) => MakeGuard): MakeContender {
         },
       },
       Math.random,
+      {},
     )
     if (guard.tick !== undefined) setInterval(() => guard.tick?.(performance.now()), 5)
     const server = guarded(handle, (req, res, pass) => {
       const nowMs = performance.now()
       const request = requestOf(req, nowMs)
       exchanges.set(request, { res, pass })
-      guard.offer(request, nowMs)
+      guard.offer(request, nowMs, nowMs)
     })
     return { server, limit: () => guard.limit ?? Number.NaN }
   }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { exponential, randomFrom } from '../simulate/random.js'
 import { connectionsTo } from './connections.js'
 import { type LoadOutcome, outcomeCounter } from './outcome.js'
@@ -5,6 +6,9 @@ import { type LiveScenario, SERVER_KINDS, type Sender } from './scenario.js'
 
 /** More connections than any guard needs, and fewer than a process may have files. */
 const MAX_CONNECTIONS = 2000
+const PROXY_CONNECTIONS = 256
+/** For the server to accept the connections of a proxy. */
+const OPENING_MS = 200
 const CLIENTS = 1000
 
 /**
@@ -18,9 +22,12 @@ export async function sendLoad(
   seed: number,
 ): Promise<LoadOutcome> {
   const random = randomFrom(seed)
-  const { capacity, patienceMs } = SERVER_KINDS[scenario.work]
+  const { isProxied = false, work } = scenario
+  const { capacity, patienceMs } = SERVER_KINDS[work]
   const durationMs = seconds * 1000
-  const connections = connectionsTo(port, MAX_CONNECTIONS, patienceMs)
+  const most = isProxied ? PROXY_CONNECTIONS : MAX_CONNECTIONS
+  const connections = connectionsTo({ port, most, patienceMs, isProxied })
+  if (isProxied) await pause(OPENING_MS)
   const counter = outcomeCounter(seconds)
   const maxRate = scenario.maxTimes * capacity
   const startedAtMs = performance.now()

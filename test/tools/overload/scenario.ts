@@ -58,6 +58,8 @@ export interface LiveScenario {
   workersAt?(share: number): number
   /** Default: all alike, from a thousand clients. */
   senderAt?(share: number, random: Random): Partial<Sender>
+  /** Whether requests come over the connections of a proxy. Default: each client has its own. */
+  readonly isProxied?: boolean
   /** When all is well again, if something is wrong before. */
   readonly calmFrom?: number
 }
