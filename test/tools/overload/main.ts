@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { rotated } from '../../bench/harness/rounds.js'
 import { fetchLocked } from '../../e2e/package/fetched.js'
-import { LEGEND, printScenario } from './report.js'
+import { LEGEND, printScenario, printSeconds } from './report.js'
 import { type LiveRun, play } from './run.js'
 import { SERVER_KINDS } from './scenario.js'
 import { SCENARIOS } from './scenarios.js'
@@ -13,8 +13,10 @@ const NAMES = ['none', 'fixed', 'loop delay', 'under-pressure', 'Gradient2', 'En
 const HELP = `Overloads servers with different guards, and counts what their clients get.
 
   npm run overload -- [--only TEXT] [--guards none,fixed,headgate] [--seconds 15] [--rounds 1] [--seed 1]
+      [--by-second]
 
       Each server runs in a process of its own, and another sends to it. The guards take turns in each scenario.
+      --by-second also prints how many requests of each second were answered in time.
       Guards: ${NAMES.join(', ')}.
 `
 
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '15' },
     rounds: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
+    'by-second': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
@@ -57,8 +60,11 @@ async function main(): Promise<void> {
   for (const scenario of SCENARIOS.filter(({ name }) => name.includes(values.only))) {
     const runs = new Map<string, LiveRun[]>(guards.map((name) => [name, []]))
     for (let round = 0; round < rounds; round++) {
-      for (const name of rotated(guards, round))
-        runs.get(name)?.push(await play(scenario, name, programs, seconds, seed + round))
+      for (const name of rotated(guards, round)) {
+        const run = await play(scenario, name, programs, seconds, seed + round)
+        runs.get(name)?.push(run)
+        if (values['by-second']) printSeconds(name, run)
+      }
     }
     printScenario(scenario, runs, seconds)
   }

@@ -46,6 +46,12 @@ export function printScenario(
   if (lagMs > MAX_LAG_MS) console.log(`\n  The generator sent up to ${whole(lagMs)} ms late (p99).`)
 }
 
+/** Prints what one contender answered in time, by the second. */
+export function printSeconds(contender: string, { sentBySecond, goodBySecond }: LiveRun): void {
+  const seconds = sentBySecond.map((sent, second) => `${goodBySecond[second] ?? 0}/${sent}`)
+  console.log(`  ${contender}: ${seconds.join(' ')}`)
+}
+
 function figuresOf(
   runs: readonly LiveRun[],
   reference: readonly LiveRun[] | undefined,
