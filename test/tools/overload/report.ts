@@ -1,7 +1,7 @@
 import { median } from '../../bench/harness/rounds.js'
 import { printTable, whole } from '../../bench/harness/table.js'
 import type { LiveRun } from './run.js'
-import type { LiveScenario } from './scenario.js'
+import { type LiveScenario, SERVER_KINDS } from './scenario.js'
 
 /** The contender whose goodput is 1. */
 export const REFERENCE = 'fixed'
@@ -11,6 +11,7 @@ const MAX_LAG_MS = 20
 
 export const LEGEND = `
 good       answered while the client waited, a second
+possible   the same, as a ratio to what was sent or, in busy seconds, to what a healthy server can do
 of fixed   the same, as a ratio to the fixed limit: the median of the rounds, and the worst
 denied     503, percent of the requests; lost: no response in time
 CPU        of the server's process, percent of a core
@@ -20,21 +21,21 @@ recovers   seconds from the end of the trouble until all is well`
 
 /** Prints what each contender did in the rounds of a scenario. */
 export function printScenario(
-  { name, calmFrom }: LiveScenario,
+  { name, calmFrom, work }: LiveScenario,
   runs: ReadonlyMap<string, readonly LiveRun[]>,
   seconds: number,
 ): void {
   const all = [...runs.values()].flat()
   const hasCritical = all.some(({ groups }) => groups.critical !== undefined)
   const hasTenants = all.some(({ groups }) => groups.others !== undefined)
-  const head = ['guard', 'sent', 'good', 'of fixed', 'denied', 'lost', 'CPU', 'limit']
+  const head = ['guard', 'sent', 'good', 'possible', 'of fixed', 'denied', 'lost', 'CPU', 'limit']
   if (hasCritical) head.push('critical')
   if (hasTenants) head.push('others')
   if (calmFrom !== undefined) head.push('recovers')
   const reference = runs.get(REFERENCE)
   const rows = Array.from(runs, ([contender, each]) => [
     contender,
-    ...figuresOf(each, reference, seconds),
+    ...figuresOf(each, reference, seconds, SERVER_KINDS[work].capacity * 1000),
     ...(hasCritical ? [criticalOf(each)] : []),
     ...(hasTenants
       ? [percentOf(each, ({ groups: { others } }) => others && 1 - others.good / others.sent)]
@@ -56,6 +57,7 @@ function figuresOf(
   runs: readonly LiveRun[],
   reference: readonly LiveRun[] | undefined,
   seconds: number,
+  perSecond: number,
 ): string[] {
   const medianOf = (figure: (run: LiveRun) => number) => median(runs.map(figure))
   const ratios = runs.map(({ good }, round) => good / (reference?.[round]?.good ?? Number.NaN))
@@ -64,12 +66,17 @@ function figuresOf(
   return [
     whole(medianOf(({ sent }) => sent / seconds)),
     whole(medianOf(({ good }) => good / seconds)),
+    medianOf((run) => run.good / possible(run, perSecond)).toFixed(2),
     reference === undefined ? '' : ofFixed,
     percentOf(runs, ({ denied, sent }) => denied / sent),
     percentOf(runs, ({ lost, sent }) => lost / sent),
     whole(100 * medianOf(({ cpuShare }) => cpuShare)),
     limits.length === 0 ? '' : whole(median(limits)),
   ]
+}
+
+function possible({ sentBySecond }: LiveRun, perSecond: number): number {
+  return sentBySecond.reduce((sum, sent) => sum + Math.min(sent, perSecond), 0)
 }
 
 function percentOf(runs: readonly LiveRun[], share: (run: LiveRun) => number | undefined): string {
