@@ -174,3 +174,16 @@ test('whatever the clock and the latencies do, the limit stays a number within i
     }),
   )
 })
+
+test('no probe runs while denials keep nothing out', () => {
+  let canProbe = false
+  const limit = limitOf({ canProbe: () => canProbe })
+  const isProbing = () => {
+    limit.denied(0)
+    limit.advance(0)
+    return limit.isProbing
+  }
+  const before = isProbing()
+  canProbe = true
+  expect([before, isProbing()]).toEqual([false, true])
+})

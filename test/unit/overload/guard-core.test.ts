@@ -6,12 +6,13 @@ import { type Entry, GuardCore, type Ticket } from '../../../src/overload/guard-
 interface Options {
   readonly initial?: number
   readonly weightOf?: (id: string) => number
+  readonly canWait?: boolean
 }
 
-function coreOf({ initial = 4, weightOf }: Options = {}): GuardCore {
+function coreOf({ initial = 4, weightOf, canWait = true }: Options = {}): GuardCore {
   const limit = new AdaptiveLimit({ initial, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5 })
   const tenants = weightOf && new FairShares(weightOf)
-  return new GuardCore({ limit, criticalShare: 0.2, targetWaitMs: 5, burstWaitMs: 100, tenants })
+  return new GuardCore({ limit, criticalShare: 0.2, targetWaitMs: 5, burstWaitMs: 100, tenants, canWait })
 }
 
 /** Offers a request, and notes what it settles with. */
@@ -138,6 +139,39 @@ test('an error that a settling request throws reaches the caller, and the queue 
   expect(() => core.end(first?.ticket as Ticket, 1, 'all')).toThrow('broken')
   core.advance(101)
   expect([next.settled, core.waiting]).toEqual([[false], 0])
+})
+
+test('a core that closes denies what waits in each queue once, and lets nothing wait from then on', () => {
+  const core = coreOf()
+  const running = offers(core, 4, 0)
+  const waiting = [0, 1, 2].flatMap((priority) => offers(core, 2, 0, { priority }))
+  core.leave(waiting[0]?.ticket as Ticket)
+  core.close(1)
+  expect(waiting.map(({ settled }) => settled)).toEqual([[], [false], [false], [false], [false], [false]])
+  expect([core.running, core.waiting, offer(core, 2).verdict]).toEqual([4, 0, 'denied'])
+  core.close(3)
+  for (const { ticket } of running.slice(0, 2)) core.end(ticket, 4, 'all')
+  const verdicts = offers(core, 2, 5, { priority: 2 }).map(({ verdict }) => verdict)
+  expect(verdicts).toEqual(['admitted', 'denied']) // a probe has three places
+  expect(waiting.flatMap(({ settled }) => settled)).toHaveLength(5)
+})
+
+test('without a queue, a request has a place at once or is denied', () => {
+  const verdicts = offers(coreOf({ canWait: false }), 6, 0).map(({ verdict }) => verdict)
+  expect(verdicts).toEqual([...Array(4).fill('admitted'), 'denied', 'denied'])
+})
+
+test('clients are read from the first request without a place on, until all find one again', () => {
+  const core = coreOf()
+  const reads: boolean[] = []
+  const all = offers(core, 4, 0)
+  reads.push(core.readsClients)
+  offer(core, 0)
+  reads.push(core.readsClients)
+  for (const { ticket } of all) core.end(ticket, 10, 'all')
+  for (let nowMs = 20; nowMs < 5000; nowMs += 10) core.end(offer(core, nowMs).ticket, nowMs + 1, 'all')
+  reads.push(core.readsClients)
+  expect(reads).toEqual([false, true, false])
 })
 
 test('a clock that steps back stands still, and what waits is denied in time', () => {
