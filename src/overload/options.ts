@@ -41,8 +41,8 @@ interface OverloadFields<Req, Res, Skip>
   priority?: (req: Req) => Priority | undefined
   /**
    * Returns the name of the tenant that a request is for. Tenants share the places by their weights. A tenant
-   * may use what others leave free, and keeps to its share once another one is denied within its own.
-   * `undefined` means no tenant. It must not return a promise.
+   * may use what others leave free. Once another one is denied within its share, those beyond theirs leave a
+   * fifth of the places free. `undefined` means no tenant. It must not return a promise.
    */
   tenant?: (req: Req) => string | undefined
   /**
