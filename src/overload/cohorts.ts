@@ -1,6 +1,9 @@
 /** The classes of requests, the least important first. */
 export const PRIORITIES = ['bulk', 'default', 'critical'] as const
 
+/** The index of the most important class. */
+export const CRITICAL = PRIORITIES.length - 1
+
 /** How important a request is. The lowest is denied first. */
 export type Priority = (typeof PRIORITIES)[number]
 

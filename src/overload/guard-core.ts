@@ -1,6 +1,6 @@
 import type { AdaptiveLimit, Epoch } from './adaptive-limit.js'
 import { Codel } from './codel.js'
-import { Cohorts, PRIORITIES } from './cohorts.js'
+import { Cohorts, CRITICAL, PRIORITIES } from './cohorts.js'
 import type { FairShares, Tenant } from './fair-shares.js'
 import { Fifo } from './fifo.js'
 
@@ -56,8 +56,6 @@ const KEPT_FOR_SHARES = 0.2
 
 /** As many requests of a level wait at most as places are there, times this. */
 const WAITING_PER_PLACE = 10
-
-const CRITICAL = PRIORITIES.indexOf('critical')
 
 /**
  * Admits, queues or denies requests, by an adaptive limit, their classes and their tenants. It is pure: time

@@ -1,6 +1,7 @@
 import { isIsolate } from '../platform.js'
 import { inBackground } from '../util/background-timer.js'
 import { AdaptiveLimit } from './adaptive-limit.js'
+import { CRITICAL } from './cohorts.js'
 import { FairShares } from './fair-shares.js'
 import { type Entry, GuardCore, type Ticket, type Verdict } from './guard-core.js'
 import { type LoopWait, loopWait } from './loop-wait.js'
@@ -99,7 +100,7 @@ export class ProcessGuard {
   offerRequest(entry: Entry): Verdict {
     const { now, loop } = this.#clock
     const nowMs = now()
-    const isLate = loop.isLate(nowMs)
+    const isLate = loop.isLate(nowMs, entry.priority === CRITICAL)
     if (loop.turns !== this.#turns) {
       this.#turns = loop.turns
       this.#limit.loopDelay(loop.lastTurnMs)
