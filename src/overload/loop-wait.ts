@@ -9,44 +9,26 @@ export interface EventLoop {
   readonly afterEvents: (callback: () => void) => unknown
 }
 
-/** Requests that have kept the loop busy for this time are a queue, by how long the last queues were. */
-const SHORTEST_INTERVAL_MS = 100
-const LONGEST_INTERVAL_MS = 1000
+/** A request that has waited for longer in the event loop is late; a critical one, after the second time. */
+const LONGEST_WAIT_MS = 120
+const LONGEST_CRITICAL_WAIT_MS = 500
 
-/** How much work a queue should be when it is found. */
-const TARGET_QUEUE_MS = 100
+/** One request, or other work, counts as this long at most, so that a pause does not make many requests late. */
+const LONGEST_WORK_MS = 50
 
-/** A request counts as this long at most, so that a pause such as a garbage collection is no queue. */
-const LONGEST_REQUEST_MS = 20
+/** A loop that waited for longer than this between two turns had handled all that had arrived. */
+const IDLE_MS = 1
 
-/** A loop that waited for longer than this between two turns has handled all that had arrived. */
-const IDLE_MS = 0.2
-
-/** Denials that have taken this time let one request be handled, so that some are even if denials take all time. */
+/** After this much time spent on denials, one request is handled, so that some always are. */
 const MOST_DENIALS_MS = 20
 
-/** What has happened since the loop was idle. Times are in milliseconds. */
-interface BusyPeriod {
-  /** The time of requests, at most 20 ms of each; all of it; and that between turns. */
-  cappedMs: number
-  requestsMs: number
-  betweenMs: number
-  /** Requests that were not late, and their time. */
-  handled: number
-  handledMs: number
-  /** Requests that were late. */
-  late: number
-}
-
 /**
- * Knows when requests wait in the event loop. With handlers that never await, one request runs at a time, however
- * many wait in their sockets or for a connection, so no queue in the application shows it. What shows it is
- * that the loop never waits for events.
+ * Estimates how long requests wait in the event loop. With handlers that never await, one request runs at a time, and
+ * the others wait in their sockets, so no queue in the application shows them.
  *
- * If requests have kept it busy for an interval, they are late, by the rule of CoDel (RFC 8289), until the loop
- * has caught up. How many were late is how long the queue was. A loop is busy for a while without a
- * long queue if its load is high, so the interval is 1 s at first. It shortens while queues are longer than 100 ms,
- * down to 100 ms, and lengthens while they are shorter. Work other than that on requests does not count.
+ * A request that is handled in one turn of the loop arrived during the turn before, in the middle of it on
+ * average, unless the loop was idle between them. Since then it has waited for the rest of that turn, and for the
+ * requests before it in this one.
  */
 export class LoopWait {
   /** How many turns have ended, and how long the last one took since its first request. */
@@ -57,8 +39,9 @@ export class LoopWait {
   /** When a request was handled last, or a turn ended. */
   #lastAtMs = 0
   #idleMs = Number.NEGATIVE_INFINITY
-  #intervalMs = LONGEST_INTERVAL_MS
-  #busy: BusyPeriod = noBusyPeriod()
+  /** How long requests had waited when this turn began, and the work since then, at most 50 ms of each piece. */
+  #waitedMs = 0
+  #workMs = 0
   /** How long denials have taken since a request was handled, and whether the last request was late. */
   #denialsMs = 0
   #wasLate = false
@@ -70,59 +53,40 @@ export class LoopWait {
   /** Returns whether a request that is handled now has waited too long. A critical one may wait for longer. */
   isLate(nowMs: number, isCritical: boolean): boolean {
     if (this.#turnAtMs === undefined) this.#beginTurn(nowMs)
-    else this.#count(nowMs)
-    const { cappedMs, requestsMs, betweenMs } = this.#busy
-    const intervalMs = isCritical ? LONGEST_INTERVAL_MS : this.#intervalMs
-    const stands = cappedMs > intervalMs && requestsMs >= betweenMs
-    this.#wasLate = stands && this.#denialsMs < MOST_DENIALS_MS
-    if (this.#wasLate) this.#busy.late++
-    else this.#busy.handled++
+    else this.#countWork(nowMs)
+    const longestMs = isCritical ? LONGEST_CRITICAL_WAIT_MS : LONGEST_WAIT_MS
+    this.#wasLate = this.#waitedMs + this.#workMs > longestMs && this.#denialsMs < MOST_DENIALS_MS
     if (!this.#wasLate) this.#denialsMs = 0
     return this.#wasLate
   }
 
   #beginTurn(nowMs: number): void {
     if (this.#loop === undefined) return
+    this.#wasLate = false // the time between turns is not that of a denial
+    this.#countWork(nowMs)
     const idleMs = this.#loop.idleMs()
-    if (idleMs - this.#idleMs > IDLE_MS) this.#catchUp()
-    else this.#busy.betweenMs += nowMs - this.#lastAtMs
+    this.#waitedMs = idleMs - this.#idleMs > IDLE_MS ? 0 : this.#workMs / 2
+    this.#workMs = 0
     this.#idleMs = idleMs
-    this.#turnAtMs = this.#lastAtMs = nowMs
+    this.#turnAtMs = nowMs
     this.#loop.afterEvents(this.#endTurn)
   }
 
   readonly #endTurn = (): void => {
     const nowMs = this.#loop?.now() ?? 0
-    this.#count(nowMs)
+    this.#countWork(nowMs)
     this.lastTurnMs = nowMs - (this.#turnAtMs ?? 0)
     this.#turnAtMs = undefined
     this.turns++
   }
 
-  /** Counts the time of the request before. */
-  #count(nowMs: number): void {
+  /** Counts the time since the last request as that of one piece of work. */
+  #countWork(nowMs: number): void {
     const tookMs = nowMs - this.#lastAtMs
-    this.#busy.cappedMs += Math.min(tookMs, LONGEST_REQUEST_MS)
-    this.#busy.requestsMs += tookMs
+    this.#workMs += Math.min(tookMs, LONGEST_WORK_MS)
     if (this.#wasLate) this.#denialsMs += tookMs
-    else this.#busy.handledMs += tookMs
     this.#lastAtMs = nowMs
   }
-
-  /** The loop has been idle. Learns from the queue that it found, if there was one. */
-  #catchUp(): void {
-    const { late, handled, handledMs, cappedMs } = this.#busy
-    this.#busy = noBusyPeriod()
-    if (late === 0) return
-    const queueMs = (late * handledMs) / handled
-    const foundAfterMs = Math.min(this.#intervalMs, cappedMs)
-    const intervalMs = (foundAfterMs * TARGET_QUEUE_MS) / queueMs
-    this.#intervalMs = Math.min(LONGEST_INTERVAL_MS, Math.max(SHORTEST_INTERVAL_MS, intervalMs))
-  }
-}
-
-function noBusyPeriod(): BusyPeriod {
-  return { cappedMs: 0, requestsMs: 0, betweenMs: 0, handled: 0, handledMs: 0, late: 0 }
 }
 
 let shared: LoopWait | undefined

@@ -22,12 +22,12 @@ async function pipelined(port: number, count: number): Promise<string[]> {
   return Array.from((await text(socket)).matchAll(/HTTP\/1\.1 (\d{3})/g), ([, status = '']) => status)
 }
 
-test('handlers that never await are denied once their requests have kept the loop busy', async () => {
+test('handlers that never await are denied once their requests have waited in the event loop', async () => {
   const guard = overloadGuard()
   const { port } = await serve(NODE_HTTP.app(guard as Handler, burn))
-  const statuses = await pipelined(port, 300)
-  expect(statuses).toHaveLength(300)
-  expect(statuses.slice(0, 50)).toEqual(Array.from({ length: 50 }, () => '200')) // each counts 20 ms at most
+  const statuses = await pipelined(port, 100)
+  expect(statuses).toHaveLength(100)
+  expect(statuses.slice(0, 3)).toEqual(['200', '200', '200']) // each counts 50 ms at most
   expect([...new Set(statuses)].sort()).toEqual(['200', '503'])
   expect(guard.status()).toMatchObject({ running: 0, waiting: 0 })
 })
