@@ -79,6 +79,7 @@ export class AdaptiveLimit {
   #window: Window = windowAt(0)
   #isProbing = false
   #probes = 0
+  #firstMs: number | undefined
   #epoch = 0
   #nextProbeAtMs = Number.NEGATIVE_INFINITY
   /** The limit at the end of the last probe. */
@@ -142,6 +143,7 @@ export class AdaptiveLimit {
 
   /** Closes the window if it is over. Call it after each request and, while requests wait, by a timer. */
   advance(nowMs: number): void {
+    this.#firstMs ??= nowMs
     if (this.#isProbing) {
       if (this.#isProbeOver(nowMs)) this.#endProbe(nowMs)
       return
@@ -160,12 +162,16 @@ export class AdaptiveLimit {
     this.#window = windowAt(nowMs)
   }
 
-  /** The first denial of all probes at once: until then, a baseline may have been measured under load. */
+  /**
+   * Denials in the first second have a probe begin at once, since the baseline was then measured under load.
+   * Later, it is known from a calm time.
+   */
   #isProbeDue(nowMs: number): boolean {
     if (this.#deniedSinceMs === undefined || nowMs < this.#nextProbeAtMs) return false
     const { min, max, canProbe } = this.#options
     if (min === max || canProbe?.() === false) return false
-    return this.#probes === 0 || nowMs - this.#deniedSinceMs >= LASTING_MS
+    const isStart = this.#probes === 0 && this.#deniedSinceMs - (this.#firstMs ?? nowMs) < LASTING_MS
+    return isStart || nowMs - this.#deniedSinceMs >= LASTING_MS
   }
 
   #startProbe(nowMs: number): void {

@@ -66,6 +66,19 @@ test('the first denial starts a probe, in which three requests run at once', () 
   expect([limit.isProbing, limit.baselineMs('all')]).toEqual([false, 10])
 })
 
+test('after a calm second, the first probe waits until denials last', () => {
+  const limit = limitOf()
+  const probes: number[] = []
+  for (let nowMs = 0; nowMs < 4000; nowMs += 10) {
+    const wasProbing = limit.isProbing
+    limit.sample('all', 10, limit.epoch, 3)
+    if ((nowMs >= 1500 && nowMs < 2000) || nowMs >= 2500) limit.denied(nowMs)
+    limit.advance(nowMs)
+    if (limit.isProbing && !wasProbing) probes.push(nowMs)
+  }
+  expect(probes).toEqual([3500])
+})
+
 test('requests that began before a probe count neither for it nor after it', () => {
   const limit = limitOf()
   window(limit, 100, 10)
