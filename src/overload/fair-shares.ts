@@ -1,25 +1,6 @@
-/** A tenant, or all tenants that are new. */
-export interface Tenant {
-  readonly id: string
-  readonly givenWeight: number
-  /** The part of it that counts in this process. */
-  weight: number
-  /** Places that its requests hold. */
-  held: number
-  /** The places that it held times milliseconds, up to a time, since `takeUse`. */
-  used: number
-  usedToMs: number
-  /** What is left of its budget, in places times milliseconds, and when it was refilled. */
-  budget: number
-  refilledAtMs: number
-  triedAtMs: number
-  isActive: boolean
-  demerits: number
-  demeritsAtMs: number
-  /** Since when it is known, and how many of its requests were admitted. */
-  readonly seenAtMs: number
-  admitted: number
-}
+import { dropperOf } from './drop-oldest.js'
+import { NewTenants } from './new-tenants.js'
+import { addUse, demeritsAt, type Tenant, tenantAt } from './tenant.js'
 
 /** For so long after its last request, a tenant counts as active. */
 const ACTIVE_MS = 5000
@@ -31,16 +12,11 @@ const CONTENTION_MS = 5000
 const BUDGET_MS = 5000
 const MAX_DEBT_MS = 5000
 
-/** Demerits that a tenant loses each second, and those from which it is held down. */
-const DECAY_PER_SECOND = 0.3
+/** With so many demerits, a tenant is held down. */
 const HELD_DOWN_FROM = 3
 
-/** A tenant is new until it has been known for this time, with so many requests admitted. */
-const NEW_MS = 5000
-const NEW_ADMITTED = 20
-
-/** The most tenants that are known, and that are new. */
-const MAX_TENANTS = 10_000
+/** The most tenants that are known. */
+const MAX_KNOWN = 10_000
 
 /**
  * Divides the places of a guard among its tenants, by the rule of atlas' FairShareLimiter, with weights:
@@ -53,31 +29,31 @@ const MAX_TENANTS = 10_000
  * - A denial beyond the share is a demerit. Demerits decay by 0.3 a second. From 3 on, a tenant keeps to
  *   its share minus its demerits while others contend.
  *
- * All new tenants have one share together, so inventing names gains nothing. A decision takes the same time
- * for any number of tenants.
+ * All new tenants have one share together (`NewTenants`). A decision takes the same time for any number of
+ * tenants.
  */
 export class FairShares {
-  readonly #weightOf: (id: string) => number
   /** Known tenants. Each request visits two of the active ones, in turn. */
   readonly #active = new Map<string, Tenant>()
   #visits = this.#active.values()
   readonly #resting = new Map<string, Tenant>()
-  readonly #new = new Map<string, Tenant>()
   readonly #dropResting = dropperOf(this.#resting)
-  readonly #dropNew = dropperOf(this.#new)
+  readonly #new: NewTenants
+  /** All new tenants, as one. */
   readonly #newcomers: Tenant = tenantAt('', 1, 0)
   #activeWeight = 0
   /** The last denials within a share, of two tenants. */
   readonly #contenders: { tenant: Tenant; atMs: number }[] = []
 
   constructor(weightOf: (id: string) => number) {
-    this.#weightOf = weightOf
+    this.#new = new NewTenants(weightOf)
   }
 
   /** Returns the tenant of a request, which is active now: the one with this name, or the newcomers. */
   enter(id: string, nowMs: number): Tenant {
     this.#expire(nowMs)
-    const tenant = this.#active.get(id) ?? this.#resting.get(id) ?? this.#graduate(id, nowMs)
+    const tenant =
+      this.#active.get(id) ?? this.#resting.get(id) ?? this.#new.take(id, nowMs, () => this.#hasRoom())
     if (tenant === undefined) return this.#touch(this.#newcomers, nowMs)
     if (!tenant.isActive) {
       this.#resting.delete(id)
@@ -93,9 +69,10 @@ export class FairShares {
 
   /** Returns whether a tenant has used less than its share in the last seconds. */
   isWithinShare(tenant: Tenant, limit: number, nowMs: number): boolean {
+    addUse(tenant, nowMs)
     const share = this.shareOf(tenant, limit)
     const refilled = tenant.budget + share * (nowMs - tenant.refilledAtMs)
-    tenant.budget = Math.min(share * BUDGET_MS, refilled)
+    tenant.budget = Math.max(-MAX_DEBT_MS, Math.min(share * BUDGET_MS, refilled))
     tenant.refilledAtMs = nowMs
     return tenant.budget > 0 || tenant.held < Math.floor(share)
   }
@@ -111,18 +88,16 @@ export class FairShares {
   took(tenant: Tenant, id: string, nowMs: number): void {
     addUse(tenant, nowMs)
     tenant.held++
-    const admitted = tenant === this.#newcomers ? this.#new.get(id) : undefined
-    if (admitted !== undefined) admitted.admitted++
+    if (tenant === this.#newcomers) this.#new.admitted(id)
   }
 
-  /** A request has held a place for this time. */
-  gaveBack(tenant: Tenant, heldMs: number, nowMs: number): void {
+  gaveBack(tenant: Tenant, nowMs: number): void {
     addUse(tenant, nowMs)
     tenant.held--
-    tenant.budget = Math.max(-MAX_DEBT_MS, tenant.budget - heldMs)
   }
 
   denied(tenant: Tenant, limit: number, nowMs: number): void {
+    if (tenant === this.#newcomers) this.#new.denied(nowMs)
     if (!this.isWithinShare(tenant, limit, nowMs)) {
       tenant.demerits = demeritsAt(tenant, nowMs) + 1
       tenant.demeritsAtMs = nowMs
@@ -172,18 +147,8 @@ export class FairShares {
     return tenant
   }
 
-  /** Returns a tenant that is new no longer, and remembers one that is. */
-  #graduate(id: string, nowMs: number): Tenant | undefined {
-    const found = this.#new.get(id)
-    if (found === undefined) {
-      if (this.#new.size >= MAX_TENANTS) this.#dropNew()
-      this.#new.set(id, tenantAt(id, this.#weightOf(id), nowMs))
-      return undefined
-    }
-    if (found.admitted < NEW_ADMITTED || nowMs - found.seenAtMs < NEW_MS) return undefined
-    if (this.#active.size + this.#resting.size >= MAX_TENANTS && !this.#dropResting()) return undefined
-    this.#new.delete(id)
-    return found
+  #hasRoom(): boolean {
+    return this.#active.size + this.#resting.size < MAX_KNOWN || this.#dropResting()
   }
 
   /** Has tenants rest whose last request is long ago: up to two, since a request makes one active at most. */
@@ -206,45 +171,5 @@ export class FairShares {
     tenant.weight = tenant.givenWeight
     tenant.used = 0
     return true
-  }
-}
-
-function tenantAt(id: string, weight: number, seenAtMs: number): Tenant {
-  const tried = {
-    held: 0,
-    used: 0,
-    usedToMs: seenAtMs,
-    budget: 0,
-    refilledAtMs: seenAtMs,
-    triedAtMs: seenAtMs,
-    isActive: false,
-    admitted: 0,
-  }
-  return { id, givenWeight: weight, weight, seenAtMs, demerits: 0, demeritsAtMs: seenAtMs, ...tried }
-}
-
-function addUse(tenant: Tenant, nowMs: number): void {
-  tenant.used += tenant.held * (nowMs - tenant.usedToMs)
-  tenant.usedToMs = nowMs
-}
-
-function demeritsAt({ demerits, demeritsAtMs }: Tenant, nowMs: number): number {
-  return Math.max(0, demerits - ((nowMs - demeritsAtMs) / 1000) * DECAY_PER_SECOND)
-}
-
-/**
- * Returns a function that drops the oldest entry of a map, and returns false if there is none. It keeps its
- * iterator, since a new one would pass all the deleted entries again.
- */
-function dropperOf(map: Map<string, unknown>): () => boolean {
-  let keys = map.keys()
-  return () => {
-    if (map.size === 0) return false
-    let { value } = keys.next()
-    if (value === undefined) {
-      keys = map.keys()
-      value = keys.next().value
-    }
-    return map.delete(value as string)
   }
 }

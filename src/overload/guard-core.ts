@@ -1,8 +1,9 @@
 import type { AdaptiveLimit, Epoch } from './adaptive-limit.js'
 import { Codel } from './codel.js'
 import { Cohorts, CRITICAL, PRIORITIES } from './cohorts.js'
-import type { FairShares, Tenant } from './fair-shares.js'
+import type { FairShares } from './fair-shares.js'
 import { Fifo } from './fifo.js'
+import type { Tenant } from './tenant.js'
 
 /** What a guard knows of a request. */
 export interface Entry {
@@ -142,7 +143,7 @@ export class GuardCore {
     const heldMs = timeMs - ticket.startedAtMs
     if (isSample) this.#limit.sample(routeClass, heldMs, ticket.epoch, this.#running)
     this.#running--
-    if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, heldMs, timeMs)
+    if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, timeMs)
     this.#advance(timeMs)
   }
 
@@ -266,7 +267,7 @@ export class GuardCore {
     ticket.state = 'over'
     this.#limit.denied(nowMs)
     if (ticket.tenant && !this.#limit.isProbing)
-      this.#options.tenants?.denied(ticket.tenant, this.#limit.current, nowMs)
+      this.#options.tenants?.denied(ticket.tenant, this.#limit.limit, nowMs)
     return 'denied'
   }
 
@@ -288,14 +289,13 @@ export class GuardCore {
 
   #isWithinShare({ tenant }: Ticket, nowMs: number): boolean {
     return (
-      tenant === undefined ||
-      this.#options.tenants?.isWithinShare(tenant, this.#limit.current, nowMs) !== false
+      tenant === undefined || this.#options.tenants?.isWithinShare(tenant, this.#limit.limit, nowMs) !== false
     )
   }
 
   #isOverCap({ tenant }: Ticket, nowMs: number): boolean {
     const { tenants } = this.#options
     if (tenant === undefined || tenants === undefined) return false
-    return tenant.held >= tenants.capOf(tenant, this.#limit.current, nowMs)
+    return tenant.held >= tenants.capOf(tenant, this.#limit.limit, nowMs)
   }
 }

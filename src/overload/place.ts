@@ -1,7 +1,7 @@
 import type { Respond } from '../http/deny-request.js'
 import type { NamedPart } from '../limiter/receipt.js'
-import type { Tenant } from './fair-shares.js'
 import type { Ticket } from './guard-core.js'
+import type { Tenant } from './tenant.js'
 
 /** A request or call at a guard. It waits for a place, or has one, or is over. */
 export class Place implements Ticket {

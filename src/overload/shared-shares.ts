@@ -1,9 +1,10 @@
 import { randomText, sha256 } from '../platform.js'
 import type { Documents } from '../stores/documents.js'
 import { boundedCalls } from '../stores/shared/bounded-calls.js'
-import type { FairShares, Tenant } from './fair-shares.js'
+import type { FairShares } from './fair-shares.js'
 import { ShareSlots } from './share-slots.js'
 import { toldUses } from './shares-document.js'
+import type { Tenant } from './tenant.js'
 import { type ProcessUse, TenantParts } from './tenant-parts.js'
 
 /** How often `round` is to be called. */

@@ -1,4 +1,5 @@
-import type { FairShares, Tenant } from '../../../src/overload/fair-shares.js'
+import type { FairShares } from '../../../src/overload/fair-shares.js'
+import type { Tenant } from '../../../src/overload/tenant.js'
 import { sharedDocuments } from '../dashboard/shared/shared-documents.js'
 import { SharedWorld } from './shared-world.js'
 
@@ -24,7 +25,7 @@ class Places {
   advance(nowMs: number): void {
     this.#step = (this.#step + 1) % SERVICE_STEPS
     for (const tenant of this.#ends[this.#step]?.splice(0) ?? []) {
-      this.#shares.gaveBack(tenant, SERVICE_STEPS * STEP_MS, nowMs)
+      this.#shares.gaveBack(tenant, nowMs)
       this.#running--
     }
   }

@@ -1,4 +1,5 @@
-import { FairShares, type Tenant } from '../../../src/overload/fair-shares.js'
+import { FairShares } from '../../../src/overload/fair-shares.js'
+import type { Tenant } from '../../../src/overload/tenant.js'
 
 const LIMIT = 16
 
@@ -10,10 +11,16 @@ function known(shares: FairShares, ids: readonly string[], untilMs = 6000): Map<
   return new Map(ids.map((id) => [id, shares.enter(id, untilMs)]))
 }
 
-function use(shares: FairShares, id: string, nowMs: number, heldMs = 1): void {
+function use(shares: FairShares, id: string, nowMs: number): void {
   const tenant = shares.enter(id, nowMs)
   shares.took(tenant, id, nowMs)
-  shares.gaveBack(tenant, heldMs, nowMs)
+  shares.gaveBack(tenant, nowMs + 1)
+}
+
+/** Has a tenant hold places for 4 s. */
+function hold(shares: FairShares, tenant: Tenant, places: number, untilMs: number): void {
+  for (let i = 0; i < places; i++) shares.took(tenant, tenant.id, untilMs - 4000)
+  for (let i = 0; i < places; i++) shares.gaveBack(tenant, untilMs)
 }
 
 test('a share is the limit by weight among active tenants', () => {
@@ -45,11 +52,22 @@ test('a tenant that has used more than its share in the last seconds is beyond i
   const shares = new FairShares(() => 1)
   const a = known(shares, ['a', 'b']).get('a') as Tenant
   expect(shares.isWithinShare(a, LIMIT, 6000)).toBe(true)
-  for (let i = 0; i < 10; i++) shares.took(a, 'a', 6000)
-  for (let i = 0; i < 10; i++) shares.gaveBack(a, 10_000, 6000)
-  for (let i = 0; i < 8; i++) shares.took(a, 'a', 6000)
-  expect(shares.isWithinShare(a, LIMIT, 6000)).toBe(false)
-  expect(shares.isWithinShare(a, LIMIT, 7000)).toBe(true) // 5.3 places refill 5000 within a second
+  hold(shares, a, 16, 10_000)
+  shares.enter('b', 10_000)
+  for (let i = 0; i < 8; i++) shares.took(a, 'a', 10_000)
+  expect(shares.isWithinShare(a, LIMIT, 10_000)).toBe(false)
+  for (let i = 0; i < 8; i++) shares.gaveBack(a, 10_000)
+  for (let i = 0; i < 8; i++) shares.took(a, 'a', 10_700)
+  expect(shares.isWithinShare(a, LIMIT, 10_700)).toBe(true) // it owed 5 s of a place, no more
+})
+
+test('a tenant is beyond its share while its requests run, and not once they end', () => {
+  const shares = new FairShares(() => 1)
+  const a = known(shares, ['a', 'b']).get('a') as Tenant
+  for (let i = 0; i < LIMIT; i++) shares.took(a, 'a', 6000)
+  const isWithinAt = [6000, 8400, 8600].map((nowMs) => shares.isWithinShare(a, LIMIT, nowMs))
+  // it has saved 5 s of 5.3 places, and uses 10.7 more: for 2.5 s
+  expect(isWithinAt).toEqual([true, true, false])
 })
 
 test('only while another is denied within its share, a tenant has to keep to its own', () => {
@@ -66,9 +84,8 @@ test('a tenant that pushes on beyond its share has demerits, which decay', () =>
   const shares = new FairShares(() => 1)
   const tenants = known(shares, ['a', 'b'])
   const [a, b] = [tenants.get('a') as Tenant, tenants.get('b') as Tenant]
-  shares.isWithinShare(a, LIMIT, 6000)
-  for (let i = 0; i < 10; i++) shares.took(a, 'a', 6000)
-  for (let i = 0; i < 10; i++) shares.gaveBack(a, 10_000, 6000)
+  shares.isWithinShare(a, LIMIT, 2000)
+  hold(shares, a, 16, 6000)
   for (let i = 0; i < 10; i++) shares.took(a, 'a', 6000)
   for (let i = 0; i < 4; i++) shares.denied(a, LIMIT, 6000)
   shares.denied(b, LIMIT, 6000)
@@ -86,6 +103,33 @@ test('all new tenants have one share together, however many names they invent', 
   const made = new Set<Tenant>()
   for (let i = 0; i < 20_000; i++) made.add(shares.enter(`invented ${i}`, 6000))
   expect([made.size, shares.shareOf(tenants.get('a') as Tenant, LIMIT)]).toEqual([1, 4])
+})
+
+/** Has new tenants send requests in turn, of which every second one is admitted. Returns how many have their own shares. */
+function ownShares(shares: FairShares, names: number, fromMs: number, untilMs: number): number {
+  const newcomers = shares.enter('a stranger', fromMs)
+  const own = new Set<Tenant>()
+  for (let nowMs = fromMs; nowMs < untilMs; nowMs += 2) {
+    const id = `new ${(nowMs / 2) % names}`
+    const tenant = shares.enter(id, nowMs)
+    if (tenant !== newcomers) own.add(tenant)
+    shares.took(tenant, id, nowMs)
+    shares.gaveBack(tenant, nowMs)
+    shares.denied(newcomers, LIMIT, nowMs)
+  }
+  return own.size
+}
+
+test('while new tenants are denied, one gets its own share every 10 s', () => {
+  const shares = new FairShares(() => 1)
+  known(shares, ['a', 'b', 'c'])
+  expect(ownShares(shares, 200, 6000, 60_000)).toBe(5)
+  expect(ownShares(shares, 200, 60_000, 120_000)).toBe(11)
+})
+
+test('tenants that are there when the guard starts get their own shares after 5 s, whoever is denied', () => {
+  const shares = new FairShares(() => 1)
+  expect(ownShares(shares, 50, 0, 7000)).toBe(50)
 })
 
 test('the tables are bounded, and a known tenant stays known', () => {

@@ -161,6 +161,16 @@ test('without a queue, a request has a place at once or is denied', () => {
   expect(verdicts).toEqual([...Array(4).fill('admitted'), 'denied', 'denied'])
 })
 
+test('a probe takes nothing from what a tenant has saved of its share', () => {
+  const core = coreOf({ initial: 20, weightOf: () => 1 })
+  const tenant = { tenantId: 'a' }
+  offers(core, 21, 10_000, tenant)
+  core.advance(10_101) // denies the last one, so a probe begins
+  const during = offer(core, 10_102, tenant)
+  const later = offer(core, 11_500, tenant) // 20 places for 1.5 s are more than 5 s of three
+  expect([core.limit.isProbing, during.ticket.rank % 2, later.ticket.rank % 2]).toEqual([true, 1, 1])
+})
+
 test('clients are read from the first request without a place on, until all find one again', () => {
   const core = coreOf()
   const reads: boolean[] = []

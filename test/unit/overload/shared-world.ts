@@ -1,6 +1,7 @@
 import type { Documents } from 'headgate/store'
-import { FairShares, type Tenant } from '../../../src/overload/fair-shares.js'
+import { FairShares } from '../../../src/overload/fair-shares.js'
 import { ROUND_MS, SharedShares } from '../../../src/overload/shared-shares.js'
+import type { Tenant } from '../../../src/overload/tenant.js'
 
 const STEP_MS = 250
 
@@ -67,7 +68,7 @@ export class SharedWorld {
     for (let i = 0; i < 20; i++) {
       const tenant = shares.enter(id, atMs)
       shares.took(tenant, id, atMs)
-      shares.gaveBack(tenant, 0, atMs)
+      shares.gaveBack(tenant, atMs)
     }
     return shares.enter(id, knownAtMs)
   }
@@ -77,5 +78,5 @@ export class SharedWorld {
 function hold(shares: FairShares, tenant: Tenant, places: number, nowMs: number): void {
   shares.enter(tenant.id, nowMs)
   while (tenant.held < places) shares.took(tenant, tenant.id, nowMs)
-  while (tenant.held > places) shares.gaveBack(tenant, 0, nowMs)
+  while (tenant.held > places) shares.gaveBack(tenant, nowMs)
 }
