@@ -10,6 +10,8 @@ interface RouteClass {
   readonly probed: Sample
   /** What requests take without a queue, as their mean. */
   baselineMs: number | undefined
+  /** For so many windows more, it is that of the first requests, of which there are few. */
+  windowsToLearn: number
 }
 
 /** How often the time that requests took is what they take without a queue. */
@@ -30,6 +32,8 @@ const MAX_PROBED = 100
 
 /** A baseline falls by so many requests: of ten slow ones, all may be short by chance. */
 const MIN_OBSERVED = 100
+/** The first so many requests of a class are its baseline, if they come within so many windows. */
+const LEARNING_WINDOWS = 10
 
 /** How many standard errors a change must have, so that chance does not cause it in a day of windows. */
 const SURE = 3
@@ -66,8 +70,8 @@ export class Baselines {
     for (const each of this.#classes.values()) {
       const { window } = each
       if (window.count === 0) continue
-      if (each.baselineMs !== undefined) fall(each)
-      else if (!this.#isProbed) each.baselineMs = window.meanMs
+      if (each.windowsToLearn > 0) learn(each)
+      else if (each.baselineMs !== undefined) fall(each)
       if (each.baselineMs !== undefined) {
         counted.addAll(window)
         baselineMs += window.count * each.baselineMs
@@ -97,6 +101,7 @@ export class Baselines {
     for (const each of classes) {
       const { window, probed } = each
       if (isFirst) each.baselineMs = undefined
+      each.windowsToLearn = 0
       if (haveChanged(probed, window)) probed.clear()
       else if (probed.count >= MAX_PROBED) probed.halve()
       probed.addAll(window)
@@ -116,10 +121,20 @@ export class Baselines {
     if (known !== undefined) return known
     if (this.#classes.size >= MAX_CLASSES && name !== OTHERS) return this.#classOf(OTHERS)
     const samples = { window: new Sample(), observed: new Sample(), probed: new Sample() }
-    const made: RouteClass = { ...samples, baselineMs: undefined }
+    const windowsToLearn = this.#isProbed ? 0 : LEARNING_WINDOWS
+    const made: RouteClass = { ...samples, baselineMs: undefined, windowsToLearn }
     this.#classes.set(name, made)
     return made
   }
+}
+
+/** Takes the mean of the first requests. Those that end first are the shortest, so a window is not enough. */
+function learn(routeClass: RouteClass): void {
+  const { window, observed } = routeClass
+  observed.addAll(window)
+  routeClass.baselineMs = observed.meanMs
+  routeClass.windowsToLearn = observed.count < MIN_OBSERVED ? routeClass.windowsToLearn - 1 : 0
+  if (routeClass.windowsToLearn === 0) observed.clear()
 }
 
 /** Has the baseline fall if requests surely take less time under load. */

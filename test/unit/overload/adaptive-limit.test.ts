@@ -20,8 +20,8 @@ test('the limit grows while latencies are as without a queue, and shrinks while 
 
 test('the limit that a steady queue leaves is where it neither grows nor shrinks', () => {
   const limit = limitOf()
-  window(limit, 100, 10)
-  for (let i = 2; i < 200; i++) window(limit, 100 * i, (limit.current / 8) * 10) // 8 workers, Little's law
+  for (let i = 1; i < 3; i++) window(limit, 100 * i, 10)
+  for (let i = 3; i < 200; i++) window(limit, 100 * i, (limit.current / 8) * 10) // 8 workers, Little's law
   expect(limit.limit).toBeCloseTo(15.084, 3) // l = 1.4 × 8 + √l
 })
 
@@ -45,8 +45,8 @@ test('a window with fewer requests moves it less', () => {
 
 test('it stays between its bounds', () => {
   const low = limitOf({ min: 10 })
-  window(low, 100, 1)
-  for (let i = 2; i < 50; i++) window(low, 100 * i, 1000)
+  for (let i = 1; i < 3; i++) window(low, 100 * i, 1)
+  for (let i = 3; i < 50; i++) window(low, 100 * i, 1000)
   const high = limitOf({ max: 50 })
   for (let i = 1; i < 50; i++) window(high, 100 * i, 10)
   expect([low.limit, high.limit]).toEqual([10, 50])

@@ -6,7 +6,26 @@ function add(baselines: Baselines, routeClass: string, count: number, ...latenci
   }
 }
 
-test('until the first probe, the first window is the baseline', () => {
+test('until the first probe, the first hundred requests are the baseline, since the first that end are short', () => {
+  const baselines = new Baselines()
+  const means = [5, 10, 15, 30].map((latencyMs) => {
+    add(baselines, 'a', 40, latencyMs)
+    baselines.observe()
+    return baselines.of('a')
+  })
+  expect(means).toEqual([5, 7.5, 10, 10])
+})
+
+test('the first ten windows are the baseline of a class with few requests', () => {
+  const baselines = new Baselines()
+  for (let i = 0; i < 30; i++) {
+    add(baselines, 'a', 1, i < 10 ? 10 : 400)
+    baselines.observe()
+  }
+  expect(baselines.of('a')).toBe(10)
+})
+
+test('the first window compares with itself', () => {
   const baselines = new Baselines()
   add(baselines, 'a', 10, 8, 12)
   expect(baselines.observe()).toEqual({ factor: 1, count: expect.closeTo(200 ** 2 / 2080, 9) })
@@ -91,8 +110,8 @@ test('probes that agree have a common mean', () => {
 
 test('the slowdown is that of all time together, and sure if many requests took alike', () => {
   const baselines = new Baselines()
-  add(baselines, 'read', 90, 1)
-  add(baselines, 'report', 10, 50)
+  add(baselines, 'read', 900, 1)
+  add(baselines, 'report', 100, 50)
   baselines.observe()
   add(baselines, 'read', 90, 7)
   add(baselines, 'report', 10, 56)

@@ -26,6 +26,11 @@ test.each(['0.7 times, 10 min', '0.7 times, own CPU', '1 request a second'])(
   },
 )
 
+test('below the capacity, bursts of slow requests deny few', () => {
+  const denied = figuresOf('0.7 times, 1 and 50 ms, 10 min').map((figures) => figures.denied)
+  expect(Math.max(...denied)).toBeLessThan(0.004) // with waits of 100 ms, no limit can deny none
+})
+
 test('critical requests take at most twice as long as on an idle server', () => {
   const figures = figuresOf('classes at 5 times')
   expect(Math.max(...figures.map(({ criticalP99Ms = 0 }) => criticalP99Ms))).toBeLessThan(92)
