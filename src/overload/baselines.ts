@@ -10,8 +10,10 @@ interface RouteClass {
   readonly probed: Sample
   /** What requests take without a queue, as their mean. */
   baselineMs: number | undefined
-  /** For so many windows more, it is that of the first requests, of which there are few. */
+  /** For so many windows more, it is that of the first requests, unless these are many. */
   windowsToLearn: number
+  /** When the first window with its requests closed. */
+  learningSinceMs: number | undefined
 }
 
 /** How often the time that requests took is what they take without a queue. */
@@ -34,6 +36,9 @@ const MAX_PROBED = 100
 const MIN_OBSERVED = 100
 /** The first so many requests of a class are its baseline, if they come within so many windows. */
 const LEARNING_WINDOWS = 10
+
+/** After so many baselines, most requests have ended that began at the same time, and not only the short ones. */
+const SETTLED = 5
 
 /** How many standard errors a change must have, so that chance does not cause it in a day of windows. */
 const SURE = 3
@@ -62,16 +67,17 @@ export class Baselines {
 
   /**
    * Closes a window under any load. Its slowdown is by Little's law how many requests run for each that is
-   * worked on. Classes without a baseline do not count.
+   * worked on. Classes without a baseline do not count. No baseline falls soon after the beginning of the epoch,
+   * since only short requests have ended by then.
    */
-  observe(): Slowdown {
+  observe(nowMs: number, epochAgeMs: number): Slowdown {
     const counted = new Sample()
     let baselineMs = 0
     for (const each of this.#classes.values()) {
       const { window } = each
       if (window.count === 0) continue
-      if (each.windowsToLearn > 0) learn(each)
-      else if (each.baselineMs !== undefined) fall(each)
+      if (each.windowsToLearn > 0) learn(each, nowMs)
+      else if (each.baselineMs !== undefined && epochAgeMs > SETTLED * each.baselineMs) fall(each)
       if (each.baselineMs !== undefined) {
         counted.addAll(window)
         baselineMs += window.count * each.baselineMs
@@ -90,16 +96,29 @@ export class Baselines {
     return false
   }
 
+  /** Takes the first requests of the process as baselines, until a probe knows better. */
+  start(): void {
+    for (const each of this.#classes.values()) {
+      const { window, observed } = each
+      each.baselineMs = window.meanMs
+      observed.addAll(window)
+      window.clear()
+    }
+  }
+
   /**
    * Learns from a probe at low concurrency. Each probe is small, so the last ones count with it, unless
-   * latencies have changed. What was learned under load before the first probe counts no longer.
+   * latencies have changed. What was learned under load before the first probe counts no longer. Returns how many times
+   * slower the baselines are now.
    */
-  probe(): void {
+  probe(): number {
     const classes = Array.from(this.#classes.values())
     const isFirst = !this.#isProbed && classes.some(({ window }) => window.count >= MIN_PROBED)
     if (isFirst) this.#isProbed = true
+    let [beforeMs, afterMs] = [0, 0]
     for (const each of classes) {
-      const { window, probed } = each
+      const { window, probed, baselineMs } = each
+      const { count } = window
       if (isFirst) each.baselineMs = undefined
       each.windowsToLearn = 0
       if (haveChanged(probed, window)) probed.clear()
@@ -108,7 +127,11 @@ export class Baselines {
       if (probed.count >= MIN_PROBED) each.baselineMs = probed.meanMs
       window.clear()
       each.observed.clear()
+      if (baselineMs === undefined || each.baselineMs === undefined) continue
+      beforeMs += count * baselineMs
+      afterMs += count * each.baselineMs
     }
+    return beforeMs > 0 ? afterMs / beforeMs : 1
   }
 
   /** Returns the baseline of a class in milliseconds; `undefined` if it is not known yet. */
@@ -122,19 +145,23 @@ export class Baselines {
     if (this.#classes.size >= MAX_CLASSES && name !== OTHERS) return this.#classOf(OTHERS)
     const samples = { window: new Sample(), observed: new Sample(), probed: new Sample() }
     const windowsToLearn = this.#isProbed ? 0 : LEARNING_WINDOWS
-    const made: RouteClass = { ...samples, baselineMs: undefined, windowsToLearn }
+    const made = { ...samples, baselineMs: undefined, windowsToLearn, learningSinceMs: undefined }
     this.#classes.set(name, made)
     return made
   }
 }
 
 /** Takes the mean of the first requests. Those that end first are the shortest, so a window is not enough. */
-function learn(routeClass: RouteClass): void {
+function learn(routeClass: RouteClass, nowMs: number): void {
   const { window, observed } = routeClass
+  routeClass.learningSinceMs ??= nowMs
   observed.addAll(window)
   routeClass.baselineMs = observed.meanMs
-  routeClass.windowsToLearn = observed.count < MIN_OBSERVED ? routeClass.windowsToLearn - 1 : 0
-  if (routeClass.windowsToLearn === 0) observed.clear()
+  routeClass.windowsToLearn = Math.max(1, routeClass.windowsToLearn - 1)
+  const isSettled = nowMs - routeClass.learningSinceMs > SETTLED * observed.meanMs
+  if (!isSettled || (observed.count < MIN_OBSERVED && routeClass.windowsToLearn > 1)) return
+  routeClass.windowsToLearn = 0
+  observed.clear()
 }
 
 /** Has the baseline fall if requests surely take less time under load. */

@@ -1,6 +1,7 @@
-import type { AdaptiveLimit, Epoch } from './adaptive-limit.js'
+import type { AdaptiveLimit } from './adaptive-limit.js'
 import { Codel } from './codel.js'
 import { Cohorts, CRITICAL, PRIORITIES } from './cohorts.js'
+import type { Epoch } from './epochs.js'
 import type { FairShares } from './fair-shares.js'
 import { Fifo } from './fifo.js'
 import type { Tenant } from './tenant.js'
@@ -141,7 +142,7 @@ export class GuardCore {
     ticket.state = 'over'
     const timeMs = this.#time(nowMs)
     const heldMs = timeMs - ticket.startedAtMs
-    if (isSample) this.#limit.sample(routeClass, heldMs, ticket.epoch, this.#running)
+    this.#limit.end(isSample ? routeClass : undefined, heldMs, ticket.epoch, this.#running)
     this.#running--
     if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, timeMs)
     this.#advance(timeMs)
@@ -187,7 +188,7 @@ export class GuardCore {
   }
 
   #advance(nowMs: number): void {
-    this.#limit.advance(nowMs)
+    this.#limit.advance(nowMs, this.#running)
     if (this.#limit.isProbing) this.#cohorts.pause(nowMs)
     else this.#cohorts.advance(nowMs, this.#limit.current)
     if (this.#waiting > 0) this.#serveAll(nowMs)
@@ -258,7 +259,7 @@ export class GuardCore {
     this.#cohorts.admitted(this.#running)
     ticket.state = 'running'
     ticket.startedAtMs = nowMs
-    ticket.epoch = this.#limit.epoch
+    ticket.epoch = this.#limit.begin()
     const { tenant, tenantId = '' } = ticket
     if (tenant) this.#options.tenants?.took(tenant, tenantId, nowMs)
   }

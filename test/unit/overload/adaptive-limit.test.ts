@@ -1,19 +1,59 @@
 import fc from 'fast-check'
 import { AdaptiveLimit, type AdaptiveLimitOptions } from '../../../src/overload/adaptive-limit.js'
 
-const limitOf = (changes: Partial<AdaptiveLimitOptions> = {}) =>
+const newLimit = (changes: Partial<AdaptiveLimitOptions> = {}) =>
   new AdaptiveLimit({ initial: 20, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5, ...changes })
 
-/** A window of 100 ms with 80 requests that all took the same time, while `running` ran. */
+/** Has so many requests begin and end that all took the same time, while `running` ran. */
+function requests(limit: AdaptiveLimit, count: number, latencyMs: number, running = limit.current): void {
+  for (let i = 0; i < count; i++) limit.end('all', latencyMs, limit.begin(), running)
+}
+
+/** A limit of 20 that has started with requests of 10 ms. */
+function limitOf(changes?: Partial<AdaptiveLimitOptions>): AdaptiveLimit {
+  const limit = newLimit(changes)
+  requests(limit, 30, 10)
+  limit.advance(0, 1)
+  return limit
+}
+
+/** A window of 100 ms with 80 requests. Returns the limit after it. */
 function window(limit: AdaptiveLimit, untilMs: number, latencyMs: number, running = limit.current): number {
-  for (let i = 0; i < 80; i++) limit.sample('all', latencyMs, limit.epoch, running)
-  limit.advance(untilMs)
+  requests(limit, 80, latencyMs, running)
+  limit.advance(untilMs, 0)
   return Math.round(limit.limit * 10) / 10
 }
 
+test('until the first thirty requests have ended, all are admitted; then as many as run, and some more', () => {
+  const limit = newLimit()
+  const epochs = Array.from({ length: 200 }, () => limit.begin())
+  for (const [i, epoch] of epochs.slice(1).entries()) limit.end('all', 1 + (i % 29), epoch, 200)
+  limit.advance(100, 200)
+  expect([limit.current, limit.baselineMs('all')]).toEqual([1000, undefined])
+  limit.end('all', 165, epochs[0] as number, 200)
+  limit.advance(200, 100)
+  expect([limit.current, limit.baselineMs('all')]).toEqual([130, 20])
+})
+
+test('after two seconds, ten requests are enough to start with, and after a minute, none', () => {
+  const few = newLimit()
+  const none = newLimit()
+  for (const limit of [few, none]) limit.advance(0, 0)
+  requests(few, 10, 40)
+  const limits = [2000, 2001, 60_000, 60_001].map((nowMs) => {
+    for (const limit of [few, none]) limit.advance(nowMs, 0)
+    return [few.current, none.current]
+  })
+  expect(limits).toEqual([
+    [1000, 1000],
+    [20, 1000],
+    [20, 1000],
+    [20, 20],
+  ])
+})
+
 test('the limit grows while latencies are as without a queue, and shrinks while they are not', () => {
   const limit = limitOf()
-  limit.advance(0)
   const limits = [10, 10, 14, 28, 40, 40].map((latencyMs, i) => window(limit, 100 * (i + 1), latencyMs))
   expect(limits).toEqual([30, 44, 49.3, 35.2, 25.8, 19.6])
 })
@@ -33,8 +73,8 @@ test('the limit does not grow while less than half of it is used', () => {
 test('a window with fewer requests moves it less', () => {
   const moved = [10, 20, 80].map((count) => {
     const limit = limitOf()
-    for (let i = 0; i < count; i++) limit.sample('all', 10, limit.epoch, 20)
-    limit.advance(100)
+    requests(limit, count, 10, 20)
+    limit.advance(100, 0)
     return limit.limit - 20
   })
   const whole = 20 * 0.4 + Math.sqrt(20)
@@ -52,18 +92,73 @@ test('it stays between its bounds', () => {
   expect([low.limit, high.limit]).toEqual([10, 50])
 })
 
-test('the first denial starts a probe, in which three requests run at once', () => {
+/** Denies a request soon after the start, so that a probe begins. */
+function probe(limit: AdaptiveLimit, nowMs: number): void {
+  limit.denied(nowMs)
+  limit.advance(nowMs, 0)
+}
+
+test('a denial soon after the start begins a probe, in which three requests run at once', () => {
   const limit = limitOf()
-  window(limit, 100, 40)
-  limit.denied(150)
-  limit.advance(151)
-  expect([limit.isProbing, limit.current, limit.limit > 20]).toEqual([true, 3, true])
-  for (let i = 0; i < 29; i++) limit.sample('all', 10, limit.epoch, 3)
-  limit.advance(200)
+  probe(limit, 150)
+  expect([limit.isProbing, limit.current, limit.limit]).toEqual([true, 3, 20])
+  requests(limit, 29, 20, 3)
+  limit.advance(200, 0)
   expect(limit.isProbing).toBe(true)
-  limit.sample('all', 10, limit.epoch, 3)
-  limit.advance(201)
-  expect([limit.isProbing, limit.baselineMs('all')]).toEqual([false, 10])
+  requests(limit, 1, 20, 3)
+  limit.advance(201, 0)
+  expect([limit.isProbing, limit.baselineMs('all')]).toEqual([false, 20])
+})
+
+test('a probe waits for the longest of its requests, also for one that gets no response', () => {
+  const limit = limitOf()
+  probe(limit, 150)
+  const epochs = Array.from({ length: 40 }, () => limit.begin())
+  for (const epoch of epochs.slice(2)) limit.end('all', 5, epoch, 3)
+  limit.advance(1000, 0)
+  limit.end('all', 1865, epochs[0] as number, 3)
+  limit.advance(2000, 0)
+  expect(limit.isProbing).toBe(true)
+  limit.end(undefined, 0, epochs[1] as number, 3)
+  limit.advance(2010, 0)
+  expect([limit.isProbing, limit.baselineMs('all')]).toEqual([false, (28 * 5 + 1865) / 29])
+})
+
+test('of a large limit, a twentieth runs at once in a probe', () => {
+  const limit = limitOf({ initial: 400 })
+  limit.advance(1000, 0)
+  limit.denied(2000)
+  limit.denied(3000)
+  limit.advance(3000, 0)
+  expect(limit.current).toBe(20)
+})
+
+test('a limit that fell because requests take longer rises again once a probe has shown it', () => {
+  const limit = limitOf({ initial: 100 })
+  for (let i = 1; i < 13; i++) window(limit, 100 * i, 10, 40)
+  const limits = [1300, 1400, 1500, 1600, 1700].map((nowMs) => {
+    if (nowMs > 1300) limit.denied(nowMs - 50)
+    return window(limit, nowMs, 50, 100)
+  })
+  const [calm = 0, ...rest] = limits
+  limit.denied(2350)
+  limit.advance(2350, 0)
+  requests(limit, 30, 50, 3)
+  limit.advance(2400, 0)
+  expect([limit.isProbing, Math.round(limit.limit * 10) / 10, (rest.at(-1) ?? 0) < calm / 3]).toEqual([
+    false,
+    calm,
+    true,
+  ])
+})
+
+test('a limit that was set at the start is not trusted if denials follow at once', () => {
+  const limit = newLimit()
+  requests(limit, 30, 10, 400)
+  limit.advance(0, 400)
+  const before = limit.limit
+  probe(limit, 150)
+  expect([before, limit.limit, limit.current]).toEqual([520, 20, 3])
 })
 
 test('after a calm second, the first probe waits until denials last', () => {
@@ -71,9 +166,9 @@ test('after a calm second, the first probe waits until denials last', () => {
   const probes: number[] = []
   for (let nowMs = 0; nowMs < 4000; nowMs += 10) {
     const wasProbing = limit.isProbing
-    limit.sample('all', 10, limit.epoch, 3)
+    requests(limit, 1, 10, 3)
     if ((nowMs >= 1500 && nowMs < 2000) || nowMs >= 2500) limit.denied(nowMs)
-    limit.advance(nowMs)
+    limit.advance(nowMs, 0)
     if (limit.isProbing && !wasProbing) probes.push(nowMs)
   }
   expect(probes).toEqual([3500])
@@ -82,19 +177,18 @@ test('after a calm second, the first probe waits until denials last', () => {
 test('requests that began before a probe count neither for it nor after it', () => {
   const limit = limitOf()
   window(limit, 100, 10)
-  const before = limit.epoch
-  limit.denied(150)
-  limit.advance(151)
-  const during = limit.epoch
-  for (let i = 0; i < 1000; i++) limit.sample('all', 500, before, 20)
-  limit.advance(200)
+  const before = limit.begin()
+  probe(limit, 150)
+  const during = Array.from({ length: 31 }, () => limit.begin())
+  for (let i = 0; i < 1000; i++) limit.end('all', 500, before, 20)
+  limit.advance(200, 0)
   expect(limit.isProbing).toBe(true)
-  for (let i = 0; i < 30; i++) limit.sample('all', 10, during, 3)
-  limit.advance(201)
+  for (const epoch of during.slice(0, 30)) limit.end('all', 10, epoch, 3)
+  limit.advance(201, 0)
   expect([limit.isProbing, limit.baselineMs('all')]).toEqual([false, 10])
   const atEnd = limit.limit
-  for (let i = 0; i < 1000; i++) limit.sample('all', 1, i % 2 === 0 ? before : during, 20)
-  limit.advance(400)
+  for (let i = 0; i < 1000; i++) limit.end('all', 1, i % 2 === 0 ? before : (during[30] as number), 20)
+  limit.advance(400, 0)
   expect([limit.limit, limit.baselineMs('all')]).toEqual([atEnd, 10])
 })
 
@@ -103,33 +197,33 @@ test('the next probe needs denials that last for a second, half a minute later',
   const probes: number[] = []
   for (let nowMs = 0; nowMs < 100_000; nowMs += 10) {
     const wasProbing = limit.isProbing
-    limit.sample('all', 10, limit.epoch, 3)
+    requests(limit, 1, 10, 3)
     if (nowMs < 20_000 || nowMs > 60_000) limit.denied(nowMs)
-    limit.advance(nowMs)
+    limit.advance(nowMs, 0)
     if (limit.isProbing && !wasProbing) probes.push(nowMs)
   }
   expect(probes).toEqual([0, 61_010, 91_310])
 })
 
-test('a probe without requests is given up', () => {
+test('a probe whose requests do not end is given up, and changes nothing', () => {
   const limit = limitOf()
-  limit.denied(0)
-  limit.advance(0)
-  const probing = [30_000, 30_001].map((nowMs) => {
-    limit.advance(nowMs)
+  probe(limit, 0)
+  requests(limit, 29, 99, 3)
+  limit.begin()
+  const probing = [60_000, 60_001].map((nowMs) => {
+    limit.advance(nowMs, 0)
     return limit.isProbing
   })
-  expect(probing).toEqual([true, false])
+  expect([...probing, limit.limit, limit.baselineMs('all')]).toEqual([true, false, 20, 10])
 })
 
 test('a long probe is followed by a longer time without one', () => {
   const limit = limitOf()
-  limit.denied(0)
-  limit.advance(0)
-  limit.advance(30_001) // given up after 30 s, so the next is due after 600 s
-  const probing = [630_000, 630_001, 630_022].map((nowMs) => {
+  probe(limit, 0)
+  limit.advance(60_001, 0) // given up after a minute, so the next is due after 20 minutes
+  const probing = [1_260_000, 1_260_020, 1_260_021].map((nowMs) => {
     limit.denied(nowMs - 2000)
-    limit.advance(nowMs)
+    limit.advance(nowMs, 0)
     return limit.isProbing
   })
   expect(probing).toEqual([false, false, true])
@@ -139,24 +233,24 @@ test('an event loop that is always late lowers the limit, and a pause does not',
   const limit = limitOf()
   limit.loopDelay(400)
   limit.loopDelay(2)
-  limit.advance(1000)
+  limit.advance(1000, 0)
   const paused = limit.limit
   limit.loopDelay(60)
   limit.loopDelay(40)
-  limit.advance(2000)
+  limit.advance(2000, 0)
   const late = limit.limit
   limit.loopDelay(5000)
-  limit.advance(3000)
+  limit.advance(3000, 0)
   expect([paused, late, limit.limit]).toEqual([20, 15, 7.5])
 })
 
 test('a loop that is on time never raises the limit, and the floor holds', () => {
   const limit = limitOf({ initial: 4 })
   limit.loopDelay(0)
-  limit.advance(1000)
+  limit.advance(1000, 0)
   expect(limit.limit).toBe(4)
   limit.loopDelay(1000)
-  limit.advance(2000)
+  limit.advance(2000, 0)
   expect(limit.limit).toBe(3)
 })
 
@@ -173,14 +267,14 @@ test('whatever the clock and the latencies do, the limit stays a number within i
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const limit = limitOf()
+      const limit = newLimit()
       let nowMs = 0
       for (const { latencyMs, stepMs, delayMs, isDenied } of steps) {
         nowMs += stepMs
-        for (let i = 0; i < 12; i++) limit.sample('all', latencyMs, limit.epoch, 20)
+        requests(limit, 12, latencyMs, 20)
         limit.loopDelay(delayMs)
         if (isDenied) limit.denied(nowMs)
-        limit.advance(nowMs)
+        limit.advance(nowMs, 0)
         if (!(limit.limit >= 3 && limit.limit <= 1000)) return false
       }
       return true
@@ -193,7 +287,7 @@ test('no probe runs while denials keep nothing out', () => {
   const limit = limitOf({ canProbe: () => canProbe })
   const isProbing = () => {
     limit.denied(0)
-    limit.advance(0)
+    limit.advance(0, 0)
     return limit.isProbing
   }
   const before = isProbing()

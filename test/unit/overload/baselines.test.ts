@@ -6,11 +6,27 @@ function add(baselines: Baselines, routeClass: string, count: number, ...latenci
   }
 }
 
+let nowMs = 0
+
+/** Closes a window, long after the beginning of the epoch and the last window. */
+function observe(baselines: Baselines) {
+  nowMs += 1e9
+  return baselines.observe(nowMs, 1e9)
+}
+
+/** Has the first requests of a class be its baseline. */
+function learn(baselines: Baselines, routeClass: string, count: number, ...latencies: number[]): void {
+  for (let windows = 0; windows < 2; windows++) {
+    add(baselines, routeClass, count, ...latencies)
+    observe(baselines)
+  }
+}
+
 test('until the first probe, the first hundred requests are the baseline, since the first that end are short', () => {
   const baselines = new Baselines()
   const means = [5, 10, 15, 30].map((latencyMs) => {
     add(baselines, 'a', 40, latencyMs)
-    baselines.observe()
+    observe(baselines)
     return baselines.of('a')
   })
   expect(means).toEqual([5, 7.5, 10, 10])
@@ -20,7 +36,7 @@ test('the first ten windows are the baseline of a class with few requests', () =
   const baselines = new Baselines()
   for (let i = 0; i < 30; i++) {
     add(baselines, 'a', 1, i < 10 ? 10 : 400)
-    baselines.observe()
+    observe(baselines)
   }
   expect(baselines.of('a')).toBe(10)
 })
@@ -28,31 +44,51 @@ test('the first ten windows are the baseline of a class with few requests', () =
 test('the first window compares with itself', () => {
   const baselines = new Baselines()
   add(baselines, 'a', 10, 8, 12)
-  expect(baselines.observe()).toEqual({ factor: 1, count: expect.closeTo(200 ** 2 / 2080, 9) })
+  expect(observe(baselines)).toEqual({ factor: 1, count: expect.closeTo(200 ** 2 / 2080, 9) })
   expect(baselines.of('a')).toBe(10)
   expect(baselines.of('b')).toBeUndefined()
 })
 
 test('a baseline never rises under load, and falls at once', () => {
   const baselines = new Baselines()
+  learn(baselines, 'a', 100, 10)
   const seen = [10, 20, 1000, 6, 9].map((latencyMs) => {
     add(baselines, 'a', 100, latencyMs)
-    const { factor } = baselines.observe()
+    const { factor } = observe(baselines)
     return [factor, baselines.of('a')]
   })
   const found = seen.flat().map((each) => Number(each?.toFixed(6)))
   expect(found).toEqual([1, 10, 2, 10, 100, 10, 1, 6, 1.5, 6])
 })
 
+test('no baseline falls until most requests have ended that began with the epoch', () => {
+  const baselines = new Baselines()
+  learn(baselines, 'a', 100, 10)
+  const seen = [50, 51].map((epochAgeMs) => {
+    add(baselines, 'a', 100, 5)
+    baselines.observe(nowMs + epochAgeMs, epochAgeMs)
+    return baselines.of('a')
+  })
+  expect(seen).toEqual([10, 5])
+})
+
+test('the first requests of a process are baselines at once, and those of the next windows add to them', () => {
+  const baselines = new Baselines()
+  add(baselines, 'a', 30, 5, 15)
+  baselines.start()
+  const atStart = baselines.of('a')
+  learn(baselines, 'a', 30, 20)
+  expect([atStart, baselines.of('a')]).toEqual([10, 15])
+})
+
 test('a few short requests of a class are chance', () => {
   const baselines = new Baselines()
-  add(baselines, 'a', 100, 10)
-  baselines.observe()
+  learn(baselines, 'a', 100, 10)
   add(baselines, 'a', 99, 5)
-  baselines.observe()
+  observe(baselines)
   expect(baselines.of('a')).toBe(10)
   add(baselines, 'a', 1, 5)
-  baselines.observe()
+  observe(baselines)
   expect(baselines.of('a')).toBeCloseTo(5, 6)
 })
 
@@ -60,20 +96,20 @@ test('the first probe replaces what was learned under load, of all classes', () 
   const baselines = new Baselines()
   add(baselines, 'a', 10, 40)
   add(baselines, 'b', 10, 400)
-  baselines.observe()
+  observe(baselines)
   add(baselines, 'a', 10, 8, 12)
   baselines.probe()
   expect([baselines.of('a'), baselines.of('b')]).toEqual([10, undefined])
   add(baselines, 'b', 1000, 5)
   add(baselines, 'a', 10, 15, 25)
-  expect(baselines.observe().factor).toBe(2) // b has no baseline, and does not count
+  expect(observe(baselines).factor).toBe(2) // b has no baseline, and does not count
   expect(baselines.of('b')).toBeUndefined()
 })
 
 test('a probe that met too few requests changes nothing, and the next one adds to it', () => {
   const baselines = new Baselines()
   add(baselines, 'a', 10, 40)
-  baselines.observe()
+  observe(baselines)
   const seen = [4, 5, 1].map((count) => {
     add(baselines, 'a', count, 10)
     const { isUnsure } = baselines
@@ -110,32 +146,31 @@ test('probes that agree have a common mean', () => {
 
 test('the slowdown is that of all time together, and sure if many requests took alike', () => {
   const baselines = new Baselines()
-  add(baselines, 'read', 900, 1)
-  add(baselines, 'report', 100, 50)
-  baselines.observe()
+  learn(baselines, 'read', 900, 1)
+  learn(baselines, 'report', 100, 50)
   add(baselines, 'read', 90, 7)
   add(baselines, 'report', 10, 56)
-  const { factor, count } = baselines.observe()
+  const { factor, count } = observe(baselines)
   expect(factor).toBeCloseTo((90 * 7 + 560) / (90 + 500), 12)
   expect(count).toBeCloseTo(1190 ** 2 / (90 * 49 + 10 * 3136), 9)
 })
 
 test('a window without requests, or with a clock that stands still, says nothing', () => {
   const baselines = new Baselines()
-  expect(baselines.observe()).toEqual({ factor: 1, count: 0 })
+  expect(observe(baselines)).toEqual({ factor: 1, count: 0 })
   add(baselines, 'a', 100, 0)
-  expect(baselines.observe()).toEqual({ factor: 1, count: 0 })
+  expect(observe(baselines)).toEqual({ factor: 1, count: 0 })
   add(baselines, 'a', 100, 5)
-  expect(baselines.observe()).toEqual({ factor: 1, count: 0 })
+  expect(observe(baselines).factor).toBe(2) // half of the first requests took no time
 })
 
 test('a discarded window does not count', () => {
   const baselines = new Baselines()
   add(baselines, 'a', 10, 10)
-  baselines.observe()
+  observe(baselines)
   add(baselines, 'a', 1000, 1)
   baselines.discard()
-  expect(baselines.observe()).toEqual({ factor: 1, count: 0 })
+  expect(observe(baselines)).toEqual({ factor: 1, count: 0 })
   expect(baselines.of('a')).toBe(10)
 })
 
@@ -143,7 +178,7 @@ test('a hundred classes have their own baselines, and the rest share one', () =>
   const baselines = new Baselines()
   for (let i = 0; i < 100; i++) add(baselines, `class ${i}`, 10, i + 1)
   for (let i = 100; i < 10_000; i++) add(baselines, `class ${i}`, 1, 500)
-  baselines.observe()
+  observe(baselines)
   const found = [0, 99, 100, 9999].map((i) => baselines.of(`class ${i}`))
   expect(found).toEqual([1, 100, 500, 500])
 })

@@ -5,12 +5,14 @@ import { type Entry, GuardCore, type Ticket } from '../../../src/overload/guard-
 
 interface Options {
   readonly initial?: number
+  /** The limit until thirty requests have ended. Default: `initial`. */
+  readonly max?: number
   readonly weightOf?: (id: string) => number
   readonly canWait?: boolean
 }
 
-function coreOf({ initial = 4, weightOf, canWait = true }: Options = {}): GuardCore {
-  const limit = new AdaptiveLimit({ initial, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5 })
+function coreOf({ initial = 4, max = initial, weightOf, canWait = true }: Options = {}): GuardCore {
+  const limit = new AdaptiveLimit({ initial, min: 3, max, tolerance: 1.4, random: () => 0.5 })
   const tenants = weightOf && new FairShares(weightOf)
   return new GuardCore({ limit, criticalShare: 0.2, targetWaitMs: 5, burstWaitMs: 100, tenants, canWait })
 }
@@ -152,7 +154,7 @@ test('a core that closes denies what waits in each queue once, and lets nothing 
   core.close(3)
   for (const { ticket } of running.slice(0, 2)) core.end(ticket, 4, 'all')
   const verdicts = offers(core, 2, 5, { priority: 2 }).map(({ verdict }) => verdict)
-  expect(verdicts).toEqual(['admitted', 'denied']) // a probe has three places
+  expect(verdicts).toEqual(['admitted', 'admitted'])
   expect(waiting.flatMap(({ settled }) => settled)).toHaveLength(5)
 })
 
@@ -162,8 +164,9 @@ test('without a queue, a request has a place at once or is denied', () => {
 })
 
 test('a probe takes nothing from what a tenant has saved of its share', () => {
-  const core = coreOf({ initial: 20, weightOf: () => 1 })
+  const core = coreOf({ initial: 20, max: 100, weightOf: () => 1 })
   const tenant = { tenantId: 'a' }
+  for (const { ticket } of offers(core, 30, 9900)) core.end(ticket, 9910, 'all')
   offers(core, 21, 10_000, tenant)
   core.advance(10_101) // denies the last one, so a probe begins
   const during = offer(core, 10_102, tenant)

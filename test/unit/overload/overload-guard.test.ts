@@ -17,7 +17,7 @@ test('without listeners no decision is made, and next is called in the same tick
   expect(key).not.toHaveBeenCalled()
   expect(req.rateLimit).toBeUndefined()
   expect(guard.status()).toEqual({
-    limit: 20,
+    limit: 1000,
     running: 1,
     waiting: 0,
     passingShare: 1,

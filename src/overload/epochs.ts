@@ -1,0 +1,91 @@
+import { FirstRequests } from './first-requests.js'
+
+/** The epoch in which a request began. It counts only in that epoch. */
+export type Epoch = number
+
+/** The epoch of requests that count in none. */
+const NO_EPOCH = -1
+
+/** So many requests are measured at the start of the process, and in a probe. */
+const MEASURED = 30
+/** If classes of routes are among them of which little is known, more are. */
+const MOST_MEASURED = 100
+/** After this time, those that have begun are enough, if there are ten. */
+const LONGEST_MS = 2000
+const MIN_MEASURED = 10
+/** After this time, the measurement is given up. */
+const GIVE_UP_MS = 60_000
+
+/**
+ * The epochs of a guard. Latencies are measured at its start and in probes: of the first requests that begin in such an
+ * epoch, until all of them have ended. Between these, every request counts that began since the last one.
+ */
+export class Epochs {
+  #kind: 'start' | 'probe' | 'between' = 'start'
+  #epoch: Epoch = 0
+  #beganAtMs: number | undefined
+  #first: FirstRequests | undefined = new FirstRequests(MEASURED)
+
+  /** Whether this epoch is the first one. */
+  get isStart(): boolean {
+    return this.#kind === 'start'
+  }
+
+  get isProbe(): boolean {
+    return this.#kind === 'probe'
+  }
+
+  /** Returns how long this epoch has lasted. */
+  ageMs(nowMs: number): number {
+    this.#beganAtMs ??= nowMs
+    return nowMs - this.#beganAtMs
+  }
+
+  /** Returns the epoch of a request that begins now. */
+  begin(): Epoch {
+    return this.#first === undefined || this.#first.begin() ? this.#epoch : NO_EPOCH
+  }
+
+  /** Counts the end of a request. */
+  end(epoch: Epoch): void {
+    if (this.isCurrent(epoch)) this.#first?.end()
+  }
+
+  isCurrent(epoch: Epoch): boolean {
+    return epoch === this.#epoch
+  }
+
+  /** Whether the measurement of this epoch has taken too long. */
+  isGivenUp(nowMs: number): boolean {
+    return this.#first !== undefined && this.ageMs(nowMs) > GIVE_UP_MS
+  }
+
+  /** Returns whether all that are measured have ended. `needsMore` says whether too few of a class did. */
+  isMeasured(nowMs: number, needsMore: boolean): boolean {
+    const first = this.#first
+    if (first === undefined) return false
+    const ageMs = this.ageMs(nowMs)
+    if (ageMs > LONGEST_MS && first.begun >= MIN_MEASURED) first.close()
+    if (!first.areOver) return false
+    if (!needsMore || first.begun >= MOST_MEASURED || ageMs > LONGEST_MS) return true
+    first.addWanted(MEASURED)
+    return false
+  }
+
+  startProbe(nowMs: number): void {
+    this.#next('probe', nowMs)
+    this.#first = new FirstRequests(MEASURED)
+  }
+
+  /** Ends the start, or a probe. */
+  endMeasurement(nowMs: number): void {
+    this.#next('between', nowMs)
+    this.#first = undefined
+  }
+
+  #next(kind: 'probe' | 'between', nowMs: number): void {
+    this.#kind = kind
+    this.#epoch++
+    this.#beganAtMs = nowMs
+  }
+}
