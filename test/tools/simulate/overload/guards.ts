@@ -80,7 +80,7 @@ export const overloadGuard: MakeGuard = ({ start, deny }, random, { weights }) =
   }
 }
 
-/** Envoy's adaptive concurrency filter, from its documentation: gradient by the 90th percentile. */
+/** Envoy's adaptive concurrency filter with the numbers of the example in its documentation. */
 export const envoyGradient: MakeGuard = ({ start, deny }, random) => {
   let [running, limit, epoch, windowAtMs, minRttMs, probeAtMs] = [0, 3, 0, 0, 0, 0]
   let isProbing = true
@@ -101,7 +101,8 @@ export const envoyGradient: MakeGuard = ({ start, deny }, random) => {
       if (nowMs - windowAtMs < 100) return
       if (samples.length > 0) {
         const gradient = Math.min(2, Math.max(0.5, (minRttMs * 1.25) / p90()))
-        limit = Math.min(1000, Math.max(3, limit * gradient + Math.sqrt(limit)))
+        const next = limit * gradient
+        limit = Math.min(1000, Math.max(3, next + Math.sqrt(next)))
       }
     }
     windowAtMs = nowMs
