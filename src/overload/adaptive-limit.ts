@@ -50,7 +50,7 @@ interface Window {
  *
  * The rule is that of Envoy's adaptive concurrency filter: the limit is multiplied by
  * `tolerance × baseline / latency`, between 0.5 and 2, and the square root of the limit is added for bursts.
- * Five things differ:
+ * Latencies are means, and not percentiles. Five more things differ:
  *
  * - Latencies are compared by class of routes, so that a slow report is no overload.
  * - A window with few samples moves the limit less.

@@ -47,9 +47,9 @@ const LIKELY = 2
 
 /**
  * What requests of each class take without a queue, as their mean. A baseline falls as soon as a window is
- * surely faster. It rises by a probe only, since under load every latency contains a queue: with the minimum
- * of recent latencies in its place, limits drift upward under steady overload (Uber saw this of its
- * Cinnamon, 2023).
+ * surely faster. It rises by a probe only, since under load every latency contains a queue: limits whose
+ * baseline is renewed under load drift upward with it (Uber, "Cinnamon Auto-Tuner", 2023). Until the first
+ * probe, it is what the first requests took.
  */
 export class Baselines {
   readonly #classes = new Map<string | symbol, RouteClass>()

@@ -2,10 +2,11 @@
 const STANDING = 5
 
 /**
- * How long a request may wait for a place, by the rule of CoDel (RFC 8289) as Facebook applies it to the
- * queues of servers ("Fail at Scale", 2015). A queue that was empty a moment ago is a burst: requests may
- * wait `burstMs`. A queue in which every request waited for `targetMs` or longer for a while stands, and
- * waiting does not help: then requests may wait `targetMs`, until none has waited longer for the same time.
+ * How long a request may wait for a place. As in CoDel (RFC 8289), a queue is bad if every request has had to
+ * wait for a while. As in Facebook's variant for servers ("Fail at Scale", 2015), there are two longest waits.
+ * A queue that was empty a moment ago is a burst: requests may wait `burstMs`. A queue in which every request
+ * waited for `targetMs` or longer for a while stands, and waiting does not help: then requests may wait
+ * `targetMs`, until none has waited longer for the same time.
  */
 export class Codel {
   readonly #targetMs: number

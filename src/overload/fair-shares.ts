@@ -19,7 +19,7 @@ const HELD_DOWN_FROM = 3
 const MAX_KNOWN = 10_000
 
 /**
- * Divides the places of a guard among its tenants, by the rule of atlas' FairShareLimiter, with weights:
+ * Divides the places of a guard among its tenants, after atlas' FairShareLimiter, with weights and budgets:
  *
  * - A tenant is active while it holds places, and for 5 s after its last request. Its share is the limit by
  *   its weight among those of all active tenants. It is a budget that refills all the time, since a tenant

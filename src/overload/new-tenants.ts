@@ -5,7 +5,7 @@ import { type Tenant, tenantAt } from './tenant.js'
 const NEW_MS = 5000
 const NEW_ADMITTED = 20
 
-/** New tenants are crowded for this time after one of their requests was denied. Then one leaves in each interval. */
+/** After a request of a new tenant was denied, they are crowded for this time: one leaves in each interval. */
 const CROWDED_MS = 5000
 const CROWDED_EVERY_MS = 10_000
 
@@ -13,10 +13,9 @@ const CROWDED_EVERY_MS = 10_000
 const MAX_NEW = 10_000
 
 /**
- * The tenants that have no share of their own yet. They share one, so inventing names gains nothing. Invented
- * names that stay must not gain anything either: while new tenants are denied, few of them get a share, since
- * each takes from the shares of all that are known. Tenants that are there when the guard starts are as old as
- * any.
+ * The tenants that have no share of their own yet. They have one together, so inventing names gains nothing.
+ * While any of them is denied, few get their own, since each takes from the shares of all known tenants: so
+ * invented names that stay gain little. Tenants that were there when the guard started are as old as any.
  */
 export class NewTenants {
   readonly #weightOf: (id: string) => number

@@ -1,4 +1,4 @@
-/** Between two probes of a server that denies. Envoy probes every minute. */
+/** Between two probes of a server that denies. The example in Envoy's documentation probes every minute. */
 const PROBE_EVERY_MS = 30_000
 /** Probes take a twentieth of the time at most. */
 const TIMES_LONGER = 20
