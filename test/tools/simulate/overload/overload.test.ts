@@ -27,11 +27,6 @@ test.each(['2 times', '3 times, own CPU'])('%s: it serves nearly as much as the 
   expect([(none?.goodput ?? 1) < 0.3, (ours?.goodput ?? 0) > 0.9]).toEqual([true, true])
 })
 
-test('invented tenants that stay cost the known ones nothing', () => {
-  const figures = compareGuards(first(45, '200 that stay'), 1, ['headgate']).get('headgate') as Figures[]
-  expect(figures[0]?.worstTenant).toBeLessThan(0.01)
-})
-
 test('below the capacity, nothing is denied', () => {
   expect(runOverload(first(4, '0.7 times, 10 min'), overloadGuard, 1)).toMatchObject({ denied: 0, late: 0 })
 })
