@@ -6,8 +6,8 @@ import { SCENARIOS } from './scenarios.js'
 const LEGEND = `
   goodput     requests that were answered while their client waited, as a ratio to the right fixed limit
   worst       the same, of the worst seed; goodput, denied and limit are the median of the seeds
-  most        what was denied in the seed with the most denials
   denied      of the requests that clients sent
+  most        what was denied in the seed with the most denials
   critical    the 99th percentile of critical requests, in milliseconds, in the worst seed
   tenant      what the worst tenant lost of what it sent within its share, in the worst seed
   recovery    seconds after the end of the overload until a second was as good as 0.9 of the fixed limit's,
