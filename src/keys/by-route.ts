@@ -73,7 +73,10 @@ function decoded(segment: string): string {
 /** Returns the pattern of the route of a request, without the mount path; `undefined` if none is known. */
 export function routePattern(subject: unknown): unknown {
   const request = asRequest(subject)
-  const { route, routeOptions } = request // Fastify sets `routeOptions`, and others `route`
+  const { route } = request
+  const path = fieldsOf(route).path
+  if (path !== undefined && path !== null) return path // no look at what Express' requests lack, which is slow
+  const { routeOptions } = request // of Fastify
   if (route === undefined && routeOptions === undefined) return request.routerPath
-  return fieldsOf(route).path ?? fieldsOf(routeOptions).url
+  return fieldsOf(routeOptions).url
 }
