@@ -2,15 +2,22 @@ import type { ServerResponse } from 'node:http'
 import { isPlaceholder, noOutcome } from '../http/placeholder.js'
 import { type LoginWriter, nodeWriter, type ResponseWriter } from '../http/response-writer.js'
 import { fieldsOf, hasMethods } from '../util/values.js'
+import { watchersAtConnection } from './watched-connection.js'
+import { beginAll, leaveAll, type Watchers } from './watchers.js'
 
 /** Also knows when a response begins. */
 export interface OverloadWriter<Res> extends ResponseWriter<Res> {
   /** Returns the status of a response, as set so far. */
   statusOf(res: Res): number
-  /** Calls `listener` when the first byte of a response is sent, or just before. */
-  onFirstByte(req: object, res: Res, listener: () => void): void
-  /** Calls `listener` once the client has left. May call it at once, and also at the end of other responses. */
-  onceGone(req: object, res: Res, listener: () => void): unknown
+  /**
+   * Returns the watchers of a request. Those that are added are told when the first byte of its response is
+   * sent, or just before, and once its client has left, unless `isGone` says that it has.
+   */
+  watchersOf(req: object, res: Res): WatchersOfRequest
+}
+
+export interface WatchersOfRequest extends Watchers {
+  readonly isGone?: boolean
 }
 
 /**
@@ -19,14 +26,8 @@ export interface OverloadWriter<Res> extends ResponseWriter<Res> {
  */
 export const nodeOverloadWriter: OverloadWriter<ServerResponse> = {
   ...nodeWriter,
-  onFirstByte(req, res, listener) {
-    if (isPlaceholder(res)) onMethods(socketOf(req), ['write', 'end'], listener)
-    else onFirstByte(res, listener)
-  },
-  onceGone(req, res, listener) {
-    if (isPlaceholder(res)) onceSocketClosed(socketOf(req), listener)
-    else nodeWriter.onceAborted(res, listener)
-  },
+  watchersOf: (req, res) =>
+    watchersAtConnection(res) ?? (isPlaceholder(res) ? watchersAtSocket(req) : watchersAtResponse(req, res)),
 }
 
 /** Returns the writer of a framework whose responses wrap those of node:http. */
@@ -36,32 +37,64 @@ export function overloadWriterOver<Res>(
 ): OverloadWriter<Res> {
   return {
     ...writer,
-    onFirstByte: (_req, res, listener) => onFirstByte(raw(res), listener),
-    onceGone: (_req, res, listener) => writer.onceAborted(res, listener),
+    watchersOf(req, res) {
+      const response = raw(res)
+      return watchersAtConnection(response) ?? watchersAtResponse(req, response)
+    },
   }
 }
 
 /**
- * Calls `listener` when a response begins. `writeHead` does not begin it: Node.js keeps the headers until the
- * first piece of the body, for which the handler may still have to wait.
+ * Has watchers told by the methods of a response. `writeHead` does not begin it: Node.js keeps the headers
+ * until the first piece of the body, for which the handler may still have to wait.
  */
-export function onFirstByte(res: ServerResponse, listener: () => void): void {
-  onMethods(res, ['write', 'end', 'flushHeaders'], listener)
+function watchersAtResponse(req: object, res: ServerResponse): WatchersOfRequest {
+  return watchersIn(req, (watchers) => {
+    onMethods(res, ['write', 'end', 'flushHeaders'], () => beginAll(watchers))
+    nodeWriter.onceAborted(res, () => watchers.leave())
+  })
+}
+
+function watchersAtSocket(req: object): WatchersOfRequest {
+  return watchersIn(req, (watchers) => {
+    const socket = socketOf(req)
+    onMethods(socket, ['write', 'end'], () => beginAll(watchers))
+    onceSocketClosed(socket, () => watchers.leave())
+  })
+}
+
+/** Watchers of a request that is not seen at its connection. */
+class KeptWatchers implements WatchersOfRequest {
+  last: Watchers['last']
+  isGone = false
+
+  leave(): void {
+    this.isGone = true
+    leaveAll(this)
+  }
+}
+
+const kept = new WeakMap<object, KeptWatchers>()
+
+/** Returns the watchers of an object. If there are none yet, calls `watch`, which has them told. */
+export function watchersIn(owner: object, watch: (watchers: KeptWatchers) => void): KeptWatchers {
+  const known = kept.get(owner)
+  if (known !== undefined) return known
+  const watchers = new KeptWatchers()
+  watch(watchers)
+  kept.set(owner, watchers)
+  return watchers
 }
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
-/** Calls `listener` before the first call of any of these methods. */
+/** Calls `listener` before each call of these methods. */
 function onMethods(object: object, methods: readonly string[], listener: () => void): void {
   const fields = object as Record<string, Method>
-  let isDue = true
   for (const name of methods) {
     const method = fields[name] as Method
     fields[name] = function callListenerFirst(...args) {
-      if (isDue) {
-        isDue = false
-        listener()
-      }
+      listener()
       return method.apply(this, args)
     }
   }

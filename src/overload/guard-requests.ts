@@ -3,16 +3,18 @@ import type { RequestSteps } from '../http/request-steps.js'
 import { isHeard } from '../limiter/charge-limits.js'
 import { type Decision, denyDisconnected, unchargedDecision } from '../limiter/decision.js'
 import type { NamedPart } from '../limiter/receipt.js'
+import { messageOf } from '../stores/store-error.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { catchMaybe, ignoreRejection, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
+import { warnOnce } from '../util/warn-once.js'
 import { clientHash } from './client-hash.js'
 import type { OverloadWriter } from './first-byte.js'
 import { guardDecision } from './guard-decision.js'
 import { type OverloadOptions, readPriority, readTenant } from './options.js'
-import { hasPassed, recordPass } from './passed-guards.js'
-import { RequestPlace } from './place.js'
+import { type PlaceKeeper, RequestPlace } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
 import { routeClassOf } from './route-class.js'
+import { addWatcher, hasPassed } from './watchers.js'
 
 /** What a guard needs for its requests. */
 export interface Guarded<Req extends object, Res> {
@@ -40,19 +42,17 @@ export function guardRequests<Req extends object, Res>({
 }: Guarded<Req, Res>): Enter<Req, Res> {
   const { limiter, stepped, modeSwitch } = steps
   const { resolveParts } = stepped.core.limits
-  const { routeClass: classOf = (req: Req, res: Res) => routeClassOf(req, writer.statusOf(res)) } = options
   type Entering = RequestPlace<Req, Res>
+  const keeper: PlaceKeeper<Req, Res> = { begin, leave }
 
   function enter(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
-    if (hasPassed(req, guard)) return true
-    const place = new RequestPlace(
-      req,
-      res,
-      onDenied,
-      readPriority(options.priority, req),
-      readTenant(options.tenant, req),
-    )
-    writer.onceGone(req, res, () => leave(place))
+    const watchers = writer.watchersOf(req, res)
+    if (hasPassed(watchers, keeper)) return true
+    const priority = readPriority(options.priority, req)
+    const tenant = readTenant(options.tenant, req)
+    const place = new RequestPlace(keeper, req, res, onDenied, priority, tenant)
+    addWatcher(watchers, place)
+    if (watchers.isGone) leave(place)
     if (place.isGone) return deny(place, unchargedDecision('fail-closed'))
     if (!guard.readsClients && !isHeard(limiter.events)) return offer(place)
     return withParts(place, ([part]) => {
@@ -100,13 +100,8 @@ export function guardRequests<Req extends object, Res>({
    * the response begins. Such a request has no latency that could be compared.
    */
   function passWaiting(place: Entering, settled: Promise<boolean>): true {
-    const { req, res } = place
-    recordPass(req, guard)
-    writer.onFirstByte(req, res, () => {
-      const isWaiting = place.state === 'waiting'
-      begin(place, false)
-      if (isWaiting) place.settle(true)
-    })
+    place.hasPassed = true
+    place.isSample = false
     const reported = settled.then((isAdmitted) => {
       if (place.isGone) return false
       guard.settled(isAdmitted)
@@ -117,9 +112,7 @@ export function guardRequests<Req extends object, Res>({
   }
 
   function admit(place: Entering): MaybePromise<boolean> {
-    const { req, res } = place
-    writer.onFirstByte(req, res, () => begin(place, true))
-    recordPass(req, guard)
+    place.hasPassed = true
     if (!isHeard(limiter.events)) return true
     return withParts(place, (parts) => report(place, guardDecision(guard, true, parts)) && !place.isGone)
   }
@@ -133,28 +126,48 @@ export function guardRequests<Req extends object, Res>({
     return withParts(place, (parts) => deny(place, guardDecision(guard, false, parts)))
   }
 
-  function deny({ req, res, onDenied }: Entering, decision: Decision): MaybePromise<boolean> {
+  function deny(place: Entering, decision: Decision): MaybePromise<boolean> {
+    const { req, res, onDenied } = place
     stepped.report(decision, req)
     if (modeSwitch.mode === 'report') {
-      recordPass(req, guard)
+      place.hasPassed = true
       return true
     }
     writer.recordDecision(req, limiter, decision)
     return denyRequest(steps, req, res, onDenied, decision)
   }
 
-  /** Takes the place of a request back whose response begins. */
-  function begin(place: Entering, isSample: boolean): void {
-    place.hasBegun = true
-    guard.end(place, classOf(place.req, place.res), isSample)
+  /** A response is about to be sent, or its client has left: it is too late for an error. */
+  function classOf({ req, res }: Entering): string {
+    try {
+      if (options.routeClass !== undefined) return options.routeClass(req, res)
+    } catch (error) {
+      warnOnce('HEADGATE_ROUTE_CLASS_FAILED', `headgate: routeClass failed (${messageOf(error)}).`)
+    }
+    return routeClassOf(req, writer.statusOf(res))
   }
 
-  /** Takes the place of a request back whose client has left. Also called at the end of its response. */
+  /**
+   * Takes the place of a request back whose response begins. One that waits has been responded to by somebody
+   * else, such as a time-out, unless the guard lets it pass meanwhile.
+   */
+  function begin(place: Entering): void {
+    const isWaiting = place.state === 'waiting'
+    if (isWaiting && !place.hasPassed) {
+      leave(place)
+      return
+    }
+    place.hasBegun = true
+    if (place.state === 'over') return
+    guard.end(place, classOf(place), place.isSample)
+    if (isWaiting) place.settle(true)
+  }
+
+  /** Takes the place of a request back whose client has left. */
   function leave(place: Entering): void {
-    if (place.hasBegun) return
     place.isGone = true
     if (place.state === 'over') return
-    guard.abandon(place, classOf(place.req, place.res))
+    guard.abandon(place, classOf(place))
     place.settle(false)
   }
 

@@ -2,6 +2,7 @@ import type { Respond } from '../http/deny-request.js'
 import type { NamedPart } from '../limiter/receipt.js'
 import type { Ticket } from './guard-core.js'
 import type { Tenant } from './tenant.js'
+import type { Watcher } from './watchers.js'
 
 /** A request or call at a guard. It waits for a place, or has one, or is over. */
 export class Place implements Ticket {
@@ -30,21 +31,48 @@ export class Place implements Ticket {
   }
 }
 
+/** Who gives places to requests, and takes them back. */
+export interface PlaceKeeper<Req, Res> {
+  begin(place: RequestPlace<Req, Res>): void
+  leave(place: RequestPlace<Req, Res>): void
+}
+
 /** A request at a guard, in any framework. */
-export class RequestPlace<Req, Res> extends Place {
+export class RequestPlace<Req, Res> extends Place implements Watcher {
+  readonly guard: PlaceKeeper<Req, Res>
   readonly req: Req
   readonly res: Res
   readonly onDenied: Respond | undefined
+  before: Watcher | undefined = undefined
+  hasPassed = false
   /** Whether its client left before the response began. */
   isGone = false
   hasBegun = false
+  /** Whether its latency can be compared with others. */
+  isSample = true
   /** The part of the decision on it, which says who its client is. Absent if that was not needed yet. */
   parts: readonly NamedPart[] | undefined = undefined
 
-  constructor(req: Req, res: Res, onDenied: Respond | undefined, priority: number, tenantId?: string) {
+  constructor(
+    guard: PlaceKeeper<Req, Res>,
+    req: Req,
+    res: Res,
+    onDenied: Respond | undefined,
+    priority: number,
+    tenantId?: string,
+  ) {
     super(priority, tenantId)
+    this.guard = guard
     this.req = req
     this.res = res
     this.onDenied = onDenied
+  }
+
+  begin(): void {
+    if (!this.hasBegun) this.guard.begin(this)
+  }
+
+  leave(): void {
+    if (!this.hasBegun) this.guard.leave(this)
   }
 }

@@ -1,7 +1,8 @@
 import type { ResponseWriter } from '../../http/response-writer.js'
-import type { OverloadWriter } from '../../overload/first-byte.js'
+import { type OverloadWriter, watchersIn } from '../../overload/first-byte.js'
 import type { OverloadGuardOptions } from '../../overload/options.js'
 import { type OverloadControls, overloadSteps } from '../../overload/overload-steps.js'
+import { beginAll } from '../../overload/watchers.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import type { Exchange } from './exchange.js'
 import { exchangeOverloadOptions } from './exchange-options.js'
@@ -54,17 +55,17 @@ export function overloadWriterFor(writer: ResponseWriter<Exchange>): OverloadWri
   return {
     ...writer,
     statusOf: ({ response }) => response?.status ?? 200,
-    onFirstByte(_req, exchange, listener) {
-      exchange.headerListeners.push(listener)
-    },
-    onceGone(_req, exchange, listener) {
-      exchange.signal ??= exchange.subject.request.signal
-      if (hasLeft(exchange)) return listener()
-      // A connection outlives its requests, and would keep each of them.
-      exchange.headerListeners.push(
-        writer.onceAborted(exchange, listener),
-        onceDisconnected(exchange, listener),
-      )
-    },
+    watchersOf: (_req, exchange) =>
+      watchersIn(exchange, (watchers) => {
+        const leave = () => watchers.leave()
+        exchange.headerListeners.push(() => beginAll(watchers))
+        exchange.signal ??= exchange.subject.request.signal
+        if (hasLeft(exchange)) {
+          leave()
+          return
+        }
+        // A connection outlives its requests, and would keep each of them.
+        exchange.headerListeners.push(writer.onceAborted(exchange, leave), onceDisconnected(exchange, leave))
+      }),
   }
 }

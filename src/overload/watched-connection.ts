@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { beginAll, leaveAll, type Watcher, type Watchers } from './watchers.js'
+
+/** The connection of an HTTP/1.1 server. Node.js sets which response may write to it. */
+type HttpSocket = Socket & { readonly _httpMessage?: unknown }
+
+/**
+ * The watchers of the response that a connection sends. Its first byte is seen at the connection, because a
+ * change of the response would be dear: Express gives each response its own hidden class, which V8 then has to
+ * make again for every property. A connection lasts for many responses, and is changed once.
+ */
+class WatchedConnection implements Watchers {
+  last: Watcher | undefined
+  #response: ServerResponse | undefined
+
+  /** Watches another response. One that has not begun will not any more. */
+  turnTo(response: ServerResponse): void {
+    if (this.#response === response) return
+    if (this.last !== undefined) this.leave()
+    this.#response = response
+  }
+
+  /** Something is about to be written, which may also be an interim response such as 103 Early Hints. */
+  write(): void {
+    if (this.#response?.headersSent !== true) return
+    const watchers = { last: this.last }
+    this.#forget()
+    beginAll(watchers)
+  }
+
+  leave(): void {
+    const watchers = { last: this.last }
+    this.#forget()
+    leaveAll(watchers)
+  }
+
+  /** Connections wait for long, and would keep the last request of each. */
+  #forget(): void {
+    this.last = undefined
+    this.#response = undefined
+  }
+}
+
+const connections = new WeakMap<Socket, WatchedConnection>()
+
+/**
+ * Returns the watchers of a response that is the next to be sent on its connection; `undefined` if it has to
+ * wait for others, has sent its headers, is over, or was not made by the server of node:http.
+ */
+export function watchersAtConnection(res: ServerResponse): Watchers | undefined {
+  const socket = res.socket as HttpSocket | null | undefined
+  if (socket?._httpMessage !== res || socket.destroyed || res.headersSent) return undefined
+  const connection = connections.get(socket) ?? watchConnection(socket)
+  connection.turnTo(res)
+  return connection
+}
+
+function watchConnection(socket: Socket): WatchedConnection {
+  const connection = new WatchedConnection()
+  connections.set(socket, connection)
+  const write = socket.write as (chunk: unknown, encoding: unknown, callback: unknown) => boolean
+
+  function writeAfterWatchers(this: Socket, chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+    if (connection.last !== undefined) connection.write()
+    return write.call(this, chunk, encoding, callback)
+  }
+
+  socket.write = writeAfterWatchers as typeof socket.write
+  socket.once('close', () => connection.leave())
+  return connection
+}
