@@ -28,6 +28,7 @@ import { benchMemcachedStorm } from './memcached-storm.js'
 import { benchMemory } from './memory.js'
 import { benchMiddleware } from './middleware.js'
 import { benchMysql } from './mysql.js'
+import { benchOverload } from './overload.js'
 import { benchPostgres } from './postgres.js'
 import { benchRedis } from './redis.js'
 import { benchRedisBytes } from './redis-bytes.js'
@@ -71,6 +72,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   'memcached-evictions': benchMemcachedEvictions,
   'memcached-storm': benchMemcachedStorm,
   mysql: benchMysql,
+  'overload-guard': benchOverload,
   postgres: benchPostgres,
   'sql-purge': benchSqlPurge,
   replay: benchReplay,
