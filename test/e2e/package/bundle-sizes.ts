@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import type { PackedProject } from './packed-project.js'
@@ -33,6 +33,15 @@ const FURTHER_POLICIES: Readonly<Record<string, string>> = {
   concurrency: "concurrency({ limit: 100, ttl: '1m' })",
   ban: "ban(policy, { after: 100, for: '1m' })",
 }
+
+/** Middleware, and the entry whose `overloadGuard` lies beside it. */
+const MIDDLEWARE: readonly (readonly [name: string, specifier: string])[] = [
+  ...['', '/fetch', '/hono', '/http', '/koa'].map((path) => ['rateLimit', `headgate${path}`] as const),
+  ['loginGuard', 'headgate'],
+  ['createLimiter', 'headgate/http'],
+  ['rateLimitHook', 'headgate/fastify'],
+  ['RateLimitModule', 'headgate/nest'],
+]
 
 /** How far below its bound a size may be, in kB, before the table has to be brought up to date. */
 const SLACK_KB = 5
@@ -71,6 +80,15 @@ export function describeBundleSizes(packed: Readonly<PackedProject>): void {
         },
       )
     }
+  })
+
+  test.each(MIDDLEWARE)('%s of %s bundles nothing of the overload guard', async (name, specifier) => {
+    const program = (imported: string) =>
+      `import { ${imported} } from '${specifier}'\nconsole.log(${imported})`
+    const [alone, beside] = await Promise.all(
+      [program(name), program('overloadGuard')].map((code) => overloadBytesOf(packed, code)),
+    )
+    expect({ alone, isBeside: beside !== undefined && beside > 10_000 }).toEqual({ alone: 0, isBeside: true })
   })
 
   test('the docs say how much each further policy adds', async () => {
@@ -127,6 +145,22 @@ function applicationOf(imports: string, store?: string): string {
     const app = new Hono()
     app.use(rateLimit({ policy${store === undefined ? '' : `, store: ${store}`} }))
     export default app`
+}
+
+/** Returns how many bytes of a server's bundle are those of the overload guard. */
+async function overloadBytesOf({ project }: Readonly<PackedProject>, contents: string): Promise<number> {
+  const { metafile } = await build({
+    stdin: { contents, resolveDir: project },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    external: ['@nestjs/*'],
+    write: false,
+    metafile: true,
+  })
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs))
+  const ofGuard = inputs.filter(([path]) => basename(path) === 'chunk-overload.js')
+  return ofGuard.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0)
 }
 
 /** Returns the sizes of a bundle as tools for Workers make it, in bytes. */

@@ -40,6 +40,7 @@ const {
   memoryStore,
   mysqlSchema,
   mysqlStore,
+  overloadGuard,
   postgresSchema,
   postgresStore,
   rateLimit,
@@ -106,6 +107,13 @@ const PLACES: readonly (readonly [string, (given: never) => unknown])[] = [
   ['loginGuard limits', (limits) => loginGuard({ ...guard, limits })],
   ['loginGuard deviceCookie', (deviceCookie) => loginGuard({ ...guard, deviceCookie })],
   ['loginGuard deviceCookie secret', (secret) => loginGuard({ ...guard, deviceCookie: { secret } })],
+  ['overloadGuard options', overloadGuard],
+  ['overloadGuard priority', (priority) => overloadGuard({ priority })],
+  ['overloadGuard tenant', (tenant) => overloadGuard({ tenant })],
+  ['overloadGuard weight', (weight) => overloadGuard({ tenant: () => 'a', weight })],
+  ['overloadGuard routeClass', (routeClass) => overloadGuard({ routeClass })],
+  ['overloadGuard key', (key) => overloadGuard({ key })],
+  ['overloadGuard store', (store) => overloadGuard({ name: 'api', tenant: () => 'a', store })],
   ['tokenBucket options', tokenBucket],
   ['fixedWindow options', fixedWindow],
   ['quota options', quota],
@@ -139,7 +147,7 @@ test.each(PLACES.flatMap(([place, make]) => GIVEN.map((given) => [place, ...give
     // As a secret, a string is good when it is long enough.
     if (place.endsWith(' secret') && typeof value === 'string' && value.length >= 16) return
     // A function is right in some places, and any short name for a table.
-    if (typeof value === 'function' && /key$|skip$|get$|anonymous$|send$|namespace$/.test(place)) return
+    if (typeof value === 'function' && /(key|skip|get|anonymous|send|namespace|priority|tenant|weight|routeClass)$/.test(place)) return
     if (value === 'hunter2' && place.endsWith(' table')) return
     if (typeof value === 'string' && place === 'upstashStore token') return // which has any form
     const error = errorOf(() => (make as (given: unknown) => unknown)(value))
@@ -161,6 +169,11 @@ const SHOWN: readonly (readonly [string, (given: never) => unknown])[] = [
   ].map((option) => [option, (given: never) => rateLimit({ ...enough, [option]: given } as never)] as const),
   ['allow', (given) => rateLimit({ ...enough, allow: [given] })],
   ['the name of an option', (given) => rateLimit({ ...enough, [given]: 1 } as never)],
+  ...['name', 'prefix', 'mode', 'statusCode', 'minLimit', 'maxLimit', 'maxWait', 'redis', 'timeout'].map(
+    (option) =>
+      [`overloadGuard ${option}`, (given: never) => overloadGuard({ [option]: given } as never)] as const,
+  ),
+  ['overloadGuard block', (given) => overloadGuard({ block: [given] })],
   ['byHeader', byHeader],
   ['byField missing', (missing) => byField('username', { missing })],
   ['key of several', (key) => rateLimit({ ...enough, key: [key] })],
@@ -192,6 +205,7 @@ const WITHOUT = [
   'foldName',
   'identitiesOf',
   'logEvents',
+  'OverloadError',
   'SettingsConflictError',
   'StoreError',
   'serveChild',

@@ -50,7 +50,7 @@ interface Login {
 
 const overload = overloadGuard({
   priority: ({ url }) => (url === '/pay' ? 'critical' : undefined),
-  routeClass: (request, reply) => `${request.routeOptions.url} ${reply.statusCode}`,
+  routeClass: (request, reply) => `${request.method} ${reply.statusCode}`,
   onDenied: (_request, reply, { retryAfterMs }) => reply.send({ retryAfterMs }),
 })
 app.addHook('onRequest', overload)
