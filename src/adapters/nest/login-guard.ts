@@ -7,7 +7,7 @@ import type { ServerTypes } from '../../util/framework-types.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { runSteps } from './guard.js'
 import { guardsOnly } from './metadata.js'
-import { type ExceptionOptions, withoutOnDenied } from './options.js'
+import { type ExceptionOptions, splitException } from './options.js'
 import { type PlatformResponse, platformWriter } from './response-writer.js'
 import type { ExecutionContext, NestRequest } from './types.js'
 
@@ -54,12 +54,12 @@ export interface LoginGuard<Req extends object = NestRequest> extends LoginContr
 export function loginGuard<Req extends object = NestRequest, Res = unknown>(
   options: LoginGuardOptions<Req, Res>,
 ): LoginGuard<Req> {
-  const { exception, ...login } = withoutOnDenied('loginGuard', options)
+  const { exception, others } = splitException('loginGuard', options)
   /** The requests whose handler the guard is before, and before no other one of its class. */
   const ofOneHandler = new WeakSet<Req>()
   // Nest shows no other class: a handler of one may have the guard also.
   const routeOf = (req: Req) => ({ path: routePattern(req), isOnly: ofOneHandler.has(req) && undefined })
-  const settings = login as LoginOptions<ServerTypes<Req, PlatformResponse>>
+  const settings = others as LoginOptions<ServerTypes<Req, PlatformResponse>>
   const { steps, controls } = guardSteps(settings, platformWriter, routeOf)
   const pass = (req: Req, res: PlatformResponse) => passRequest(steps, req, res, undefined)
   const guard: LoginGuard<Req> = {

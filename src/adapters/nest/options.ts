@@ -5,6 +5,7 @@ import type { LimitWithWindow } from '../../limiter/options.js'
 import { callback } from '../../options/option-table.js'
 import type { ServerTypes } from '../../util/framework-types.js'
 import { wrongOption } from '../../util/validate.js'
+import { fieldsOf, isObject } from '../../util/values.js'
 import type { RateLimitException } from './exception.js'
 import type { Decoration } from './metadata.js'
 import type { NestResponse } from './response-writer.js'
@@ -76,8 +77,17 @@ function readGlobal(owner: string, option: string, value: unknown): void {
     throw wrongOption(owner, option, 'true or false', value)
 }
 
-/** Returns options. Throws a `TypeError` for `onDenied` among them, which would have no effect. */
-export function withoutOnDenied<Options extends object>(owner: string, options: Options): Options {
-  if (!('onDenied' in options)) return options
-  throw new TypeError(`${owner}: there is no option onDenied. ${EXCEPTION_FIX}`)
+/**
+ * Takes `exception` out of the options of a guard. Throws a `TypeError` if it is no function, and for `onDenied`,
+ * which would have no effect. What is no options object is returned as it is, for a check to report.
+ */
+export function splitException<Options extends ExceptionOptions>(
+  owner: string,
+  options: Options,
+): { exception: ExceptionOptions['exception']; others: Omit<Options, 'exception'> } {
+  const { onDenied } = fieldsOf(options)
+  if (onDenied !== undefined) throw new TypeError(`${owner}: there is no option onDenied. ${EXCEPTION_FIX}`)
+  if (!isObject(options) || !('exception' in options)) return { exception: undefined, others: options }
+  const { exception, ...others } = options
+  return { exception: callback(owner, 'exception', exception) as typeof exception, others }
 }

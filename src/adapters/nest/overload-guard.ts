@@ -6,7 +6,7 @@ import { type OverloadControls, overloadSteps } from '../../overload/overload-st
 import type { ServerTypes } from '../../util/framework-types.js'
 import type { MaybePromise } from '../../util/maybe-promise.js'
 import { runSteps } from './guard.js'
-import { type ExceptionOptions, withoutOnDenied } from './options.js'
+import { type ExceptionOptions, splitException } from './options.js'
 import { type PlatformResponse, platformWriter, rawOf } from './response-writer.js'
 import type { ExecutionContext, NestRequest } from './types.js'
 
@@ -53,8 +53,8 @@ export interface OverloadGuard<Req extends object = NestRequest> extends Overloa
 export function overloadGuard<Req extends object = NestRequest, Res = unknown>(
   options: OverloadGuardOptions<Req, Res> = {},
 ): OverloadGuard<Req> {
-  const { exception, ...overload } = withoutOnDenied('overloadGuard', options)
-  const settings = overload as OverloadOptions<ServerTypes<Req, PlatformResponse>>
+  const { exception, others } = splitException('overloadGuard', options)
+  const settings = others as OverloadOptions<ServerTypes<Req, PlatformResponse>>
   const { steps, controls } = overloadSteps(settings, overloadWriterOver(platformWriter, rawOf))
   const pass = (req: Req, res: PlatformResponse) => passRequest(steps, req, res, undefined)
   return {

@@ -147,7 +147,11 @@ test.each(PLACES.flatMap(([place, make]) => GIVEN.map((given) => [place, ...give
     // As a secret, a string is good when it is long enough.
     if (place.endsWith(' secret') && typeof value === 'string' && value.length >= 16) return
     // A function is right in some places, and any short name for a table.
-    if (typeof value === 'function' && /(key|skip|get|anonymous|send|namespace|priority|tenant|weight|routeClass)$/.test(place)) return
+    if (
+      typeof value === 'function' &&
+      /(key|skip|get|anonymous|send|namespace|priority|tenant|weight|routeClass)$/.test(place)
+    )
+      return
     if (value === 'hunter2' && place.endsWith(' table')) return
     if (typeof value === 'string' && place === 'upstashStore token') return // which has any form
     const error = errorOf(() => (make as (given: unknown) => unknown)(value))
