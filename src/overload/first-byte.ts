@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { isPlaceholder, noOutcome } from '../http/placeholder.js'
 import { type LoginWriter, nodeWriter, type ResponseWriter } from '../http/response-writer.js'
+import { inBackground } from '../util/background-timer.js'
 import { fieldsOf, hasMethods } from '../util/values.js'
+import { LONGEST_MS } from './unanswered.js'
 import { watchersAtConnection } from './watched-connection.js'
-import { beginAll, leaveAll, type Watchers } from './watchers.js'
+import { beginAll, expireAll, leaveAll, type Watchers } from './watchers.js'
 
 /** Also knows when a response begins. */
 export interface OverloadWriter<Res> extends ResponseWriter<Res> {
@@ -11,7 +13,8 @@ export interface OverloadWriter<Res> extends ResponseWriter<Res> {
   statusOf(res: Res): number
   /**
    * Returns the watchers of a request. Those that are added are told when the first byte of its response is
-   * sent, or just before, and once its client has left, unless `isGone` says that it has.
+   * sent, or just before, and once its client has left, unless `isGone` says that it has. Where nothing tells
+   * whether there will be a response, they expire after a minute.
    */
   watchersOf(req: object, res: Res): WatchersOfRequest
 }
@@ -22,7 +25,8 @@ export interface WatchersOfRequest extends Watchers {
 
 /**
  * Writes the responses of node:http, and knows when they begin. Upgrades to a WebSocket have no response, but a
- * placeholder: they begin with the first bytes of their socket, and are over when it closes.
+ * placeholder: they begin with the first bytes of their socket, and are over when it closes, or after a minute:
+ * nobody reads the socket of one that is never answered, so Node.js does not see its client leave.
  */
 export const nodeOverloadWriter: OverloadWriter<ServerResponse> = {
   ...nodeWriter,
@@ -58,8 +62,15 @@ function watchersAtResponse(req: object, res: ServerResponse): WatchersOfRequest
 function watchersAtSocket(req: object): WatchersOfRequest {
   return watchersIn(req, (watchers) => {
     const socket = socketOf(req)
-    onMethods(socket, ['write', 'end'], () => beginAll(watchers))
-    onceSocketClosed(socket, () => watchers.leave())
+    const timer = inBackground(setTimeout(expireAll, LONGEST_MS, watchers))
+    onMethods(socket, ['write', 'end'], () => {
+      clearTimeout(timer)
+      beginAll(watchers)
+    })
+    onceSocketClosed(socket, () => {
+      clearTimeout(timer)
+      watchers.leave()
+    })
   })
 }
 

@@ -75,4 +75,11 @@ export class RequestPlace<Req, Res> extends Place implements Watcher {
   leave(): void {
     if (!this.hasBegun) this.guard.leave(this)
   }
+
+  expire(): boolean {
+    if (this.state !== 'running') return false
+    this.isSample = false
+    this.begin()
+    return true
+  }
 }

@@ -8,6 +8,8 @@ export interface Watcher {
   begin(): void
   /** Also called at the end of responses that have begun. */
   leave(): void
+  /** No response has begun for too long. Returns whether it waited for one. */
+  expire(): boolean
 }
 
 /** The watchers of one request. They are a list by themselves, so that a request costs nothing more. */
@@ -33,4 +35,12 @@ export function beginAll({ last }: Watchers): void {
 
 export function leaveAll({ last }: Watchers): void {
   for (let watcher = last; watcher !== undefined; watcher = watcher.before) watcher.leave()
+}
+
+/** Returns whether any of them waited for a response. */
+export function expireAll({ last }: Watchers): boolean {
+  let hasWaited = false
+  for (let watcher = last; watcher !== undefined; watcher = watcher.before)
+    hasWaited = watcher.expire() || hasWaited
+  return hasWaited
 }

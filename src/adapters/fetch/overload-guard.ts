@@ -2,6 +2,7 @@ import type { ResponseWriter } from '../../http/response-writer.js'
 import { type OverloadWriter, watchersIn } from '../../overload/first-byte.js'
 import type { OverloadGuardOptions } from '../../overload/options.js'
 import { type OverloadControls, overloadSteps } from '../../overload/overload-steps.js'
+import { Unanswered } from '../../overload/unanswered.js'
 import { beginAll } from '../../overload/watchers.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import type { Exchange } from './exchange.js'
@@ -22,7 +23,8 @@ export interface OverloadGuard<Info extends FetchInfo = FetchInfo>
  *
  * A request has its place until there is a response: until `handle` ends, or `finish` is called. If you call
  * the guard without `handle`, pass each response to `finish`, even that to an error. Otherwise the place is
- * taken until the client leaves. Latencies are compared by method, and by `info.route`.
+ * taken until the client leaves, where the server tells that, or for a minute. Latencies are compared by
+ * method, and by `info.route`.
  *
  * On isolates such as Workers, no request waits for a place, and each isolate has its own limit.
  *
@@ -52,13 +54,22 @@ export function overloadGuard<Info extends FetchInfo = FetchInfo>(
 
 /** Returns a writer that knows when there is a response, which is the first byte. */
 export function overloadWriterFor(writer: ResponseWriter<Exchange>): OverloadWriter<Exchange> {
+  const unanswered = new Unanswered()
   return {
     ...writer,
     statusOf: ({ response }) => response?.status ?? 200,
-    watchersOf: (_req, exchange) =>
-      watchersIn(exchange, (watchers) => {
-        const leave = () => watchers.leave()
-        exchange.headerListeners.push(() => beginAll(watchers))
+    watchersOf(_req, exchange) {
+      unanswered.endOverdue()
+      return watchersIn(exchange, (watchers) => {
+        const leave = () => {
+          unanswered.delete(watchers)
+          watchers.leave()
+        }
+        unanswered.add(watchers)
+        exchange.headerListeners.push(() => {
+          unanswered.delete(watchers)
+          beginAll(watchers)
+        })
         exchange.signal ??= exchange.subject.request.signal
         if (hasLeft(exchange)) {
           leave()
@@ -66,6 +77,7 @@ export function overloadWriterFor(writer: ResponseWriter<Exchange>): OverloadWri
         }
         // A connection outlives its requests, and would keep each of them.
         exchange.headerListeners.push(writer.onceAborted(exchange, leave), onceDisconnected(exchange, leave))
-      }),
+      })
+    },
   }
 }
