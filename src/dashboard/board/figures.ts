@@ -73,6 +73,7 @@ export function figuresOf(
     const figures = findingFiguresOf(report, {
       nowMs,
       outage: outages.find(({ effects }) => effects.some(({ limiter }) => limiter === name)),
+      isOverloadGuard: watch.isOverloadGuard,
       labelOf: labelsOf(watch),
       ...changes.get(name),
     })
@@ -85,6 +86,7 @@ export function figuresOf(
       storeState: store.state,
       longestBlockMs: longestBlockOf(watch.inspection.limits.values()),
       hasSettings: inspectSettings(watch.inspection.source) !== undefined,
+      isOverloadGuard: watch.isOverloadGuard,
     }
   }
 

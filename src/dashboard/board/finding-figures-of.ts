@@ -17,13 +17,14 @@ const MOST_UNKNOWN = 0.2
 export interface Circumstances extends LatestChanges {
   readonly nowMs: number
   readonly outage: ShownOutage | undefined
+  readonly isOverloadGuard: boolean
   labelOf(client: DeniedRow): string | undefined
 }
 
 /** Returns what a finding about a limiter is made from. */
 export function findingFiguresOf(
   report: LimiterReport,
-  { nowMs, outage, labelOf, change, remedy }: Circumstances,
+  { nowMs, outage, isOverloadGuard, labelOf, change, remedy }: Circumstances,
 ): FindingFigures {
   const { run } = report
   const isRemedied = run !== undefined && remedy !== undefined && isEndedBy(run, remedy, nowMs)
@@ -37,6 +38,7 @@ export function findingFiguresOf(
     nowMs,
     name: report.name,
     mode: report.mode,
+    isOverloadGuard,
     allowedPerSecond: allowed,
     blockedPerSecond: blocked,
     ...(found ?? NOTHING_DENIED),

@@ -7,6 +7,8 @@ export interface FindingFigures {
   readonly nowMs: number
   readonly name: string
   readonly mode: Mode
+  /** Whether it is an overload guard, which denies what there is no place for. */
+  readonly isOverloadGuard?: boolean
   /** Of the last minute. */
   readonly allowedPerSecond: number
   /** Denials by limits, and blocked requests, which are denied also. */

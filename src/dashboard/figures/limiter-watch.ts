@@ -66,6 +66,7 @@ export class LimiterWatch implements Watched {
   readonly name: string
   readonly limiter: AnyLimiter
   readonly inspection: Inspection
+  readonly isOverloadGuard: boolean
   readonly #sinceMs: number
   readonly #traffic: Traffic
   readonly #limits: LimitTable
@@ -88,6 +89,7 @@ export class LimiterWatch implements Watched {
     this.name = name
     this.limiter = limiter
     this.inspection = inspection
+    this.isOverloadGuard = limiter.describe().overload !== undefined
     this.#now = now
     this.#sinceMs = now()
     this.#traffic = new Traffic(CHART_SLOTS, this.#sinceMs)

@@ -21,6 +21,8 @@ export type FindingKind =
   | 'few-denied'
   /** Many clients are denied, and have nothing in common but perhaps their routes. */
   | 'many-denied'
+  /** There is no place for all requests: the server, or what calls depend on, is full. */
+  | 'overload'
   | 'calm'
 
 /** What is wrong with a limiter. */
@@ -56,6 +58,8 @@ export interface OverviewRow {
   readonly longestBlockMs: number
   /** Whether the page can change its limits. */
   readonly hasSettings: boolean
+  /** Whether it is an overload guard, which keeps no account of its clients. */
+  readonly isOverloadGuard: boolean
 }
 
 /** Counts over time, in steps of equal length, the oldest first; `null` where nothing is known. */

@@ -1,4 +1,4 @@
-import { deniedShareOf } from '../figures/denied-share.js'
+import { deniedShareOf, SEVERE_SHARE } from '../figures/denied-share.js'
 import type { FindingFigures } from '../figures/finding-figures.js'
 import type { Finding, ShownClient } from '../figures/shown.js'
 import { denialText } from './denial-text.js'
@@ -8,8 +8,6 @@ import { clientText, counted, FEW_CLIENTS, limitText, listText } from './words.j
 
 /** The share of all denials that the named clients must have. */
 const MOST = 0.8
-/** If this share of all requests is denied, to many clients, users notice: a limit may be wrong. */
-const SEVERE_SHARE = 0.2
 
 /** A few clients that are at their limit: their plan is too small, or one of them sends in a loop. */
 export function fewDenied(figures: FindingFigures): Finding | undefined {

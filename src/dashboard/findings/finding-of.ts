@@ -6,6 +6,7 @@ import { fewDenied, manyDenied } from './clients-denied.js'
 import { besidesText } from './denial-text.js'
 import { mayExplain, remedyText } from './limits-change.js'
 import { networksDenied } from './networks-denied.js'
+import { overloaded } from './overloaded.js'
 import { storeOutage } from './store-outage.js'
 import { unknownDenied } from './unknown-denied.js'
 import { counted, NO_TARGETS, percentText, rateText, timeMark } from './words.js'
@@ -16,6 +17,7 @@ export type FindingRule = (figures: FindingFigures) => Finding | undefined
 /** From the most specific to the least: the first that applies says most of what an operator can do. */
 const RULES: readonly FindingRule[] = [
   storeOutage,
+  overloaded,
   unknownDenied,
   accountsAttacked,
   networksDenied,

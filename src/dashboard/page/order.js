@@ -2,6 +2,7 @@ const LEVELS = ['critical', 'warning', 'calm']
 const KINDS = [
   'store-outage',
   'process-gone',
+  'overload',
   'account-attacked',
   'network-denied',
   'few-denied',

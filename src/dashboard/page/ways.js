@@ -13,11 +13,16 @@ export const LENGTHS = [
 const NO_SETTINGS =
   "To exempt clients, raise limits or block networks, add settings: sharedSettings(store) to the limiter's options."
 
+/** An overload guard denies what there is no place for. */
+const FULL =
+  'An overload guard keeps no account of clients, so none can be released. Its option priority says who goes first.'
+
 /**
  * Returns what can be done in a limiter to clients, or to networks: by its settings, otherwise by its bans. `why`
  * says what cannot be done, and how to get it.
  */
-export function waysOf({ hasSettings, longestBlockMs }, isNetwork) {
+export function waysOf({ hasSettings, longestBlockMs, isOverloadGuard }, isNetwork) {
+  if (isOverloadGuard) return { effects: [], why: FULL }
   if (hasSettings) return { effects: ['release', 'block', 'exempt', 'raise'], why: '' }
   if (longestBlockMs === 0)
     return {

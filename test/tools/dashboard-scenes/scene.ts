@@ -95,6 +95,7 @@ function rowOf(limiter: LimiterScene, scene: Scene, nowMs: number, wave: number)
     storeState: outage === undefined ? 'closed' : 'open',
     longestBlockMs: limiter.longestBlockMs ?? 3_600_000,
     hasSettings: limiter.hasSettings !== false,
+    isOverloadGuard: false,
   }
 }
 

@@ -51,7 +51,7 @@ function scene() {
     findingAfter: (change?: LimitsChange, remedy?: LimitsChange) =>
       findingOf(
         findingFiguresOf(watch.report(), {
-          ...{ nowMs, outage: undefined, labelOf: () => undefined },
+          ...{ nowMs, outage: undefined, isOverloadGuard: false, labelOf: () => undefined },
           ...(change && { change }),
           ...(remedy && { remedy }),
         }),

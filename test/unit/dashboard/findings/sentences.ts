@@ -39,6 +39,41 @@ type Row = readonly [what: string, figures: FindingFigures, kind: string, senten
 
 /** What is said of a limiter: one row for each kind of incident, for what lies beside it, and for mixtures. */
 export const SENTENCES: readonly Row[] = [
+  [
+    'an overload guard: no client is at a limit',
+    figures([client('198.51.100.1', { denied: 1764 })], { isOverloadGuard: true, deniedPerSecond: 9.8 }),
+    'critical overload',
+    `Requests have found no place since ${SINCE}: 9.8 denials a second, 49% of requests, all on GET /`,
+  ],
+  [
+    'an overload guard that denies few',
+    figures(many(400, 1), { isOverloadGuard: true, allowedPerSecond: 100, deniedPerSecond: 2 }),
+    'warning overload',
+    `Requests have found no place since ${SINCE}: 2.0 denials a second, 2% of requests, all on GET /`,
+  ],
+  [
+    'an overload guard in report mode',
+    figures(many(400, 1), { isOverloadGuard: true, mode: 'report', deniedPerSecond: 10 }),
+    'warning overload',
+    `Requests would have found no place since ${SINCE}: 10 excess requests a second, 50% of requests, all on GET /`,
+  ],
+  [
+    'an overload guard whose denied clients are not known',
+    figures([], {
+      isOverloadGuard: true,
+      ...{ areClientsUnknown: true, denied: 600, deniedPerSecond: 10 },
+      deniedSinceMs: SINCE_MS,
+      runSinceMs: SINCE_MS,
+    }),
+    'critical overload',
+    `Requests have found no place since ${SINCE}: 10 denials a second, 50% of requests`,
+  ],
+  [
+    'an overload guard that denies nothing',
+    figures([], { isOverloadGuard: true }),
+    'calm',
+    'No client is denied: 10 requests a second',
+  ],
   // Nothing is wrong.
   ['no request', figures([], { allowedPerSecond: 0 }), 'calm', 'No requests in the last minute'],
   ['no denial', figures([]), 'calm', 'No client is denied: 10 requests a second'],

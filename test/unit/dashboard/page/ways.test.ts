@@ -3,6 +3,7 @@ import { pageModule } from '../../../support/page-module.js'
 interface Row {
   readonly hasSettings: boolean
   readonly longestBlockMs: number
+  readonly isOverloadGuard?: boolean
 }
 
 const { waysOf, lengthsIn } = pageModule<{
@@ -32,6 +33,12 @@ test.each<readonly [boolean, number, boolean, readonly string[], RegExp]>([
     expect(ways).toEqual({ effects, why: expect.stringMatching(why) })
   },
 )
+
+test('clients of an overload guard can neither be released nor blocked', () => {
+  const row = { hasSettings: false, longestBlockMs: 0, isOverloadGuard: true }
+  expect([false, true].map((of) => waysOf(row, of).effects)).toEqual([[], []])
+  expect(waysOf(row, false).why).toMatch(/^An overload guard keeps no account of clients/)
+})
 
 test.each<readonly [number, readonly string[]]>([
   [90_000, ['1 min 30 s']],

@@ -70,6 +70,7 @@ export function row(name: string, allowedPerSecond = 0): OverviewRow {
     storeState: 'closed',
     longestBlockMs: 0,
     hasSettings: false,
+    isOverloadGuard: false,
   }
 }
 

@@ -56,7 +56,7 @@ export function processes(startMs: number) {
       sentence() {
         const others = group.members().flatMap(({ reports = [] }) => reports)
         const report = mergeReports([watch.report(), ...others])
-        const circumstances = { outage: undefined, labelOf: () => undefined }
+        const circumstances = { outage: undefined, isOverloadGuard: false, labelOf: () => undefined }
         return findingOf(findingFiguresOf(report, { nowMs: now(), ...circumstances })).sentence
       },
       events: () => group.log.events().map(({ kind, text }) => [kind, text]),
