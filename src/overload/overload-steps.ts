@@ -13,6 +13,7 @@ import { OVERLOAD_ROWS, OVERLOAD_RULES, type OverloadOptions, OWNER, pickShared,
 import { type OverloadStatus, ProcessGuard } from './process-guard.js'
 import { type Run, runner } from './run.js'
 import { shareTenants } from './share-tenants.js'
+import { refuseUnits } from './without-units.js'
 
 /** What an overload guard has beside its middleware. */
 export interface OverloadControls<Req> {
@@ -60,6 +61,7 @@ export function overloadSteps<Req extends object, Res>(
   const guard = new ProcessGuard(numbers, () => modeSwitch.mode !== 'report')
   const enter: Enter<Req, Res> = guardRequests({ guard, writer, options, steps })
   chargePlaces(guard, options, stepped)
+  refuseUnits(stepped)
   const stopSharing = store && shareTenants(guard, store, `${prefix}:overload:${limiter.name}`)
   stepped.stops.push(
     () => guard.close(),

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type Decision, overloadGuard, rateLimit } from 'headgate/http'
+import { adjustments, type Decision, overloadGuard, rateLimit, responseFor, waitFor } from 'headgate/http'
 import { requestAndResponse } from '../../support/request-response.js'
 
 const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
@@ -73,6 +73,47 @@ test('limiter.charge takes a place until it is released, and peek takes none', a
   await expect(limiter.charge(from('192.0.2.1'), { cost: 2 })).rejects.toThrow(
     'overloadGuard: cost must be 0 or 1, got 2. A request takes one place.',
   )
+})
+
+test('adjustments and waitFor reject, and say what to use: a guard counts no units of clients', async () => {
+  const { limiter, status } = overloadGuard(one)
+  const changes = adjustments(limiter)
+  const decision = await limiter.charge(from('192.0.2.1'))
+  const ada = from('192.0.2.1')
+  const calls = [
+    () => changes.refund(decision),
+    () => changes.adjust(decision, 2),
+    () => changes.forget(ada),
+    () => changes.reward(ada, 1),
+    () => changes.penalize(ada, 1),
+    () => changes.blockFor(ada, '1m'),
+    () => waitFor(limiter, ada, { maxWait: '1s' }),
+  ]
+  const messages = await Promise.all(calls.map((call) => call().then(String, String)))
+  const why = (name: string) =>
+    `TypeError: overloadGuard: there is no ${name} for a guard, which counts no units of clients.`
+  expect(messages).toEqual([
+    `${why('refund')} To give a place back, call limiter.release(decision).`,
+    `${why('adjust')} A request takes one place.`,
+    `${why('forget')} A denied client may try again at any time.`,
+    `${why('reward')} To serve a request first, use its option priority.`,
+    `${why('penalize')} To keep a client out, use its option block.`,
+    `${why('blockFor')} To keep a client out, use its option block.`,
+    `${why('waitFor')} Call guard.run(fn), or limiter.charge, which wait for maxWait.`,
+  ])
+  expect(status().running).toBe(1)
+  await limiter.close()
+  limiter.mode = 'report'
+})
+
+test('responseFor makes a denial of a guard a 503', async () => {
+  const { limiter } = overloadGuard(one)
+  await limiter.charge(from('192.0.2.1'))
+  const { status, headers } = responseFor(await limiter.charge(from('192.0.2.2')))
+  expect({ status, retryAfter: Number(headers['Retry-After']) > 0 }).toEqual({
+    status: 503,
+    retryAfter: true,
+  })
 })
 
 test('describe tells the numbers of the guard', () => {

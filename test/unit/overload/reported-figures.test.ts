@@ -48,6 +48,7 @@ test('the dashboard shows a guard with one limit, its denials and the clients th
     state: 'closed',
   })
   expect(limits).toHaveLength(1)
+  expect(watch.isOverloadGuard).toBe(true)
   expect(denied.map(({ limitName, identity }) => [limitName, identity])).toEqual(
     expect.arrayContaining([['overload', '192.0.2.1']]),
   )

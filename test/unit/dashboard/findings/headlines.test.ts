@@ -4,7 +4,13 @@ import { type Life, replacedIds } from '../../../../src/dashboard/shared/replace
 import { SINCE, SINCE_MS } from './figures.js'
 import { PROCESS_SENTENCES, shownProcess } from './sentences.js'
 
-const STORE = { store: 'redis', storeState: 'closed', longestBlockMs: 0, hasSettings: true } as const
+const STORE = {
+  store: 'redis',
+  storeState: 'closed',
+  longestBlockMs: 0,
+  hasSettings: true,
+  isOverloadGuard: false,
+} as const
 
 function row(
   name: string,
