@@ -21,6 +21,11 @@ export interface RunOptions {
   signal?: AbortSignal
   /** How important the call is. Default `'default'`. */
   priority?: Priority
+  /**
+   * What the call does, such as `'report'`, as `routeClass` is of requests: how long calls take is compared within
+   * an operation. At most 100 are kept, and all others share one. Default: all calls are of one operation.
+   */
+  operation?: string
   /** The tenant that the call is for. */
   tenant?: string
   /**
@@ -40,6 +45,7 @@ const TABLE = () => ({
   rows: {
     signal: optional(readSignal),
     priority: optional(choice<Priority>(...PRIORITIES)),
+    operation: optional(readOperation),
     tenant: optional((_owner, _option, tenant) => readTenant(() => tenant, undefined)),
     client: optional(readClient),
   },
@@ -61,7 +67,9 @@ export function runner<Subject>(guard: ProcessGuard, limiter: SteppedLimiter<Sub
 
   return async function run(call, options = {}) {
     if (!isFunction(call)) throw wrongKind(OWNER, 'the first argument of run', 'a function', call, CALL_FIX)
-    const { signal, priority, tenant, client } = readOptions(`${OWNER}: run`, options, TABLE())
+    const read = readOptions(`${OWNER}: run`, options, TABLE())
+    const { signal, priority, operation, tenant, client } = read
+    const ofCalls = operation === undefined ? CALLS : `${CALLS} ${operation}`
     signal?.throwIfAborted()
     const place = new Place(PRIORITIES.indexOf(priority ?? 'default'), tenant)
     place.client = client === undefined ? randomHash() : clientHash(identify(client))
@@ -71,10 +79,10 @@ export function runner<Subject>(guard: ProcessGuard, limiter: SteppedLimiter<Sub
     if (!isAdmitted && !isReporting) throw new OverloadError(guard.retryAfterMs())
     try {
       const result = await call(signal)
-      guard.end(place, CALLS, true)
+      guard.end(place, ofCalls, true)
       return result
     } catch (error) {
-      guard.end(place, `${CALLS} failed`, true)
+      guard.end(place, `${ofCalls} failed`, true)
       throw error
     }
   }
@@ -123,6 +131,14 @@ function readClient(owner: string, option: string, client: unknown): string {
     'Write client: String(user.id).',
   )
 }
+
+function readOperation(owner: string, option: string, operation: unknown): string {
+  if (typeof operation === 'string' && operation.length <= MAX_OPERATION_LENGTH) return operation
+  const must = `a string of at most ${MAX_OPERATION_LENGTH} characters`
+  throw wrongKind(owner, option, must, operation, "Write operation: 'report'.")
+}
+
+const MAX_OPERATION_LENGTH = 256
 
 function readSignal(owner: string, option: string, signal: unknown): AbortSignal {
   if (typeof fieldsOf(signal).aborted === 'boolean' && hasMethods(signal, 'addEventListener'))

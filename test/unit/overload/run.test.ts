@@ -85,6 +85,25 @@ test('a signal that aborts ends the wait, and the call gets it', async () => {
   expect(await guard.run((given) => given)).toBeUndefined()
 })
 
+test('calls are compared within an operation, so that slow ones among fast ones are no overload', async () => {
+  const limitAfter = async (operation: { operation?: string }) => {
+    jest.useFakeTimers()
+    try {
+      const guard = overloadGuard({ maxWait: 0 })
+      const call = (ms: number, options: object = {}) =>
+        guard.run(() => void jest.advanceTimersByTime(ms), options)
+      for (let i = 0; i < 30; i++) await call(i % 2 === 0 ? 10 : 500, i % 2 === 0 ? {} : operation)
+      const { limit } = guard.status()
+      for (let i = 0; i < 30; i++) await call(500, operation)
+      return guard.status().limit - limit
+    } finally {
+      jest.useRealTimers()
+    }
+  }
+  expect(await limitAfter({})).toBeLessThan(0)
+  expect(await limitAfter({ operation: 'report' })).toBe(0)
+})
+
 test('an abort while the call runs is the affair of the call', async () => {
   const guard = overloadGuard(one)
   const controller = new AbortController()
@@ -130,6 +149,11 @@ test.each<[unknown[], string]>([
   [[() => 1, { signal: new AbortController() }], 'Did you mean signal: controller.signal?'],
   [[() => 1, { client: 7 }], 'client must be a string of at most 1024 characters, got a number'],
   [[() => 1, { tenant: 7 }], 'tenant must be a string of at most 256 characters'],
+  [
+    [() => 1, { operation: 7 }],
+    "operation must be a string of at most 256 characters, got a number. Write operation: 'report'.",
+  ],
+  [[() => 1, { operation: 'a'.repeat(257) }], 'operation must be a string of at most 256 characters'],
   [[() => 1, { timeout: 7 }], 'there is no option "timeout"'],
   [[() => 1, null], "got null. Write guard.run(call, { signal, priority: 'critical' })."],
 ])('run(%p) rejects with a TypeError with the fix', async (args, says) => {
