@@ -38,7 +38,8 @@ export function overloadApp(database = slowDatabase()): Express {
   })
 
   app.get('/reports/:month', async (req, res) => {
-    res.json(await queries.run(() => database.report(req.params.month), { priority: 'bulk' }))
+    const report = () => database.report(req.params.month)
+    res.json(await queries.run(report, { priority: 'bulk', operation: 'report' }))
   })
 
   // Behind the guard: a denial for want of a place is no attempt.

@@ -29,6 +29,8 @@ const decisions = (labels: string) => `headgate_decisions_total{limiter="api", m
 const report = 'headgate_decisions_total{limiter="api", mode="report", outcome="denied", source="store"}'
 const allowed = decisions('outcome="allowed", source="store"')
 const denied = decisions('outcome="denied", source="store"')
+const admitted = decisions('outcome="allowed", source="overload"')
+const full = decisions('outcome="denied", source="overload"')
 const local = decisions('outcome="allowed", source="local"')
 const breaker = (state: string) =>
   `headgate_circuit_breaker_state{limiter="api", store="redis", state="${state}"}`
@@ -55,6 +57,22 @@ const SCENES: Readonly<Record<string, Scene>> = {
   },
   'a fifth would be denied in report mode': {
     series: { [allowed]: '0+48x30', [report]: '0+12x30' },
+    ...{ atMinutes: 20, firing: [] },
+  },
+  'an overload guard denies a fifth, and nothing is wrong with its limits': {
+    series: { [admitted]: '0+48x30', [full]: '0+12x30' },
+    ...{ atMinutes: 20, firing: [['HeadgateOverloaded', 'api']] },
+  },
+  'an overload guard denies a fiftieth': {
+    series: { [admitted]: '0+98x30', [full]: '0+2x30' },
+    ...{ atMinutes: 20, firing: [] },
+  },
+  'an overload guard denies a fifth for a moment': {
+    series: { [admitted]: '0+48x30', [full]: '0x16 12x13' },
+    ...{ atMinutes: 18, firing: [] },
+  },
+  'an overload guard would deny a fifth in report mode': {
+    series: { [admitted]: '0+48x30', [full.replace('enforce', 'report')]: '0+12x30' },
     ...{ atMinutes: 20, firing: [] },
   },
   'a circuit breaker probes a store that stays away': {
