@@ -15,6 +15,7 @@ export class ProbeSchedule {
   #probes = 0
   /** Since when each window had a denial; `undefined` if the last one had none. */
   #deniedSinceMs: number | undefined
+  #deniedAtMs = 0
   #hasDenied = false
 
   constructor(random: () => number) {
@@ -33,6 +34,7 @@ export class ProbeSchedule {
 
   denied(nowMs: number): void {
     this.#hasDenied = true
+    this.#deniedAtMs = nowMs
     this.#deniedSinceMs ??= nowMs
   }
 
@@ -48,7 +50,7 @@ export class ProbeSchedule {
   isDue(nowMs: number): boolean {
     this.#calmSinceMs ??= nowMs
     if (this.#deniedSinceMs === undefined || nowMs < this.#nextAtMs) return false
-    return this.isFirst || nowMs - this.#deniedSinceMs >= LASTING_MS
+    return this.isFirst || this.#deniedAtMs - this.#deniedSinceMs >= LASTING_MS
   }
 
   /** A probe is over that took this time. */

@@ -174,6 +174,18 @@ test('after a calm second, the first probe waits until denials last', () => {
   expect(probes).toEqual([3500])
 })
 
+test('one denial begins no probe, however long its window takes because few requests come', () => {
+  const limit = limitOf()
+  const probes: number[] = []
+  for (let nowMs = 0; nowMs < 10_000; nowMs += 250) {
+    requests(limit, 1, 10, 3)
+    if (nowMs === 3500) limit.denied(nowMs)
+    limit.advance(nowMs, 0)
+    if (limit.isProbing) probes.push(nowMs)
+  }
+  expect(probes).toEqual([])
+})
+
 test('requests that began before a probe count neither for it nor after it', () => {
   const limit = limitOf()
   window(limit, 100, 10)
