@@ -10,16 +10,16 @@ export type Duration = number | string
 export const MAX_DURATION_MS = 10 * 365.25 * 24 * 3600 * 1000
 
 /**
- * Returns a duration in whole milliseconds, from 1 ms to 10 years. Throws a `TypeError` with a fix, also for
+ * Returns a duration in whole milliseconds, from 1 ms to 10 years. `longest` is said in errors. Throws a `TypeError` with a fix, also for
  * numbers below 1,000 and strings without a unit: some packages count in seconds, and 60 of them must not
  * become 60 ms.
  */
-export function durationMs(owner: string, option: string, value: unknown): number {
+export function durationMs(owner: string, option: string, value: unknown, longest = '10 years'): number {
   const parsed = typeof value === 'string' ? parse(value) : value
   if (!isLength(parsed)) {
-    const must =
-      "a duration from 1 ms to 10 years: whole milliseconds, or a string such as '10s' or '5 minutes'"
-    throw wrongOption(owner, option, must, value, `Did you mean ${option}: '1m'?`)
+    const must = `a duration from 1 ms to ${longest}: whole milliseconds, or a string such as '10s' or '5 minutes'`
+    const example = longest === '10 years' ? '1m' : longest
+    throw wrongOption(owner, option, must, value, `Did you mean ${option}: '${example}'?`)
   }
   const hasUnit = typeof value === 'string' && /[a-z]/i.test(value)
   if (hasUnit || (typeof value === 'number' && value >= 1000)) return parsed
@@ -50,7 +50,7 @@ function parse(value: string): number | undefined {
 /* @__NO_SIDE_EFFECTS__ */
 export function durationUpTo(longest: string): (owner: string, option: string, value: unknown) => number {
   return (owner, option, value) => {
-    const lengthMs = durationMs(owner, option, value)
+    const lengthMs = durationMs(owner, option, value, longest)
     if (lengthMs <= (parse(longest) ?? 0)) return lengthMs
     throw wrongOption(
       owner,

@@ -111,7 +111,7 @@ test.each<[object, string]>([
     'loginGuard: there is no option "key". Write account: (req) => req.body?.username for the account',
   ],
   [{ field: 'a', feild: 'b' }, 'loginGuard: there is no option "feild". Did you mean field?'],
-  [{ field: 'a', timeout: 0 }, 'loginGuard: timeout must be a duration from 1 ms to 10 years'],
+  [{ field: 'a', timeout: 0 }, 'loginGuard: timeout must be a duration from 1 ms to 1m'],
   [
     { field: 'a', statusCode: 200 },
     'loginGuard: statusCode must be a whole number from 400 to 599, got 200.',

@@ -1,5 +1,14 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { adjustments, type Decision, overloadGuard, rateLimit, responseFor, waitFor } from 'headgate/http'
+import {
+  adjustments,
+  type Decision,
+  memoryStore,
+  overloadGuard,
+  rateLimit,
+  responseFor,
+  waitFor,
+} from 'headgate/http'
+import { customStore } from 'headgate/store'
 import { requestAndResponse } from '../../support/request-response.js'
 
 const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
@@ -133,48 +142,90 @@ test('describe tells the numbers of the guard', () => {
   expect(rateLimit({ limit: 1, window: '1s' }).limiter.describe().overload).toBeUndefined()
 })
 
+/** Options of which one is wrong, and what the error says. */
+const WRONG: readonly (readonly [object, string])[] = [
+  [{ priority: 'critical' }, 'priority must be a function, got a string'],
+  [{ tenant: 7 }, 'tenant must be a function, got a number'],
+  [{ tenant: () => 'a', weight: { a: 2 } }, 'weight must be a function, got an object'],
+  [
+    { weight: () => 2 },
+    'weight requires tenant. Write tenant: (req) => …, which names the tenant of a request.',
+  ],
+  [{ routeClass: 'all' }, 'routeClass must be a function, got a string'],
+  [{ minLimit: 0 }, 'minLimit must be a whole number from 1 to 1000000, got 0. Did you mean minLimit: 1?'],
+  [{ maxLimit: '50' }, 'got "50". Did you mean maxLimit: 50?'],
+  [{ minLimit: 9, maxLimit: 5 }, 'minLimit must be at most maxLimit (5), got 9. Raise maxLimit.'],
+  [{ minLimit: Number.NaN }, 'got NaN'],
+  [{ maxWait: 100 }, "got 100. Write '100s' or '100ms'"],
+  [{ maxWait: '1m' }, "maxWait must be at most '10s', got \"1m\". Write maxWait: '10s', or a shorter time."],
+  [
+    { maxWait: -1 },
+    "maxWait must be a duration from 1 ms to 10s: whole milliseconds, or a string such as '10s'",
+  ],
+  [{ maxWait: 'soon' }, `got "soon". Did you mean maxWait: '10s'?`],
+  [{ maxWait: null }, 'maxWait must be a duration from 1 ms to 10s'],
+  [{ skip: true }, 'skip must be a function, got true'],
+  [{ allow: '192.0.2.7' }, 'allow must be an array of IP addresses and CIDR ranges, got "192.0.2.7"'],
+  [{ message: 7 }, 'got 7. Use onDenied to write the whole response.'],
+  [{ onDenied: 'no' }, 'onDenied must be a function, got a string'],
+  [{ prefix: 'a b' }, 'prefix must be 1 to 64 letters, digits, dots, dashes or underscores'],
+  [{ store: {} }, 'store must be a store, got an object. Write store: redisStore(client).'],
+  [
+    { store: memoryStore() },
+    'store requires tenant. Leave store out: without tenants, it has nothing to share.',
+  ],
+  [
+    { store: memoryStore(), tenant: () => 'a' },
+    "store requires name. Write name: 'api', the same in all processes.",
+  ],
+  [
+    { store: customStore({ name: 'bare', apply: () => [] }), tenant: () => 'a', name: 'api' },
+    'store must support documents, but bare does not. Pass the option documents to its builder.',
+  ],
+  [{ routeClass: null }, 'routeClass must be a function, got null'],
+  [{ statusCode: '503' }, 'got "503". Did you mean statusCode: 503?'],
+  [{ maxLimit: 1.5 }, 'got 1.5. Did you mean maxLimit: 2?'],
+  [{ key: [] }, 'key must be a function, or an array of 1 to 8 functions, got an array of 0'],
+  [{ statusCode: 200 }, 'statusCode must be a whole number from 400 to 599, got 200'],
+  [{ name: 'a b' }, "Did you mean name: 'a-b'?"],
+  [{ mode: 'reports' }, "Did you mean mode: 'report'?"],
+  [{ block: ['localhost'] }, 'block must hold IP addresses and CIDR ranges, got "localhost"'],
+  [{ key: 'ip' }, 'key must be a function, or an array of 1 to 8 functions, got a string'],
+  [{ limit: 100 }, 'there is no option "limit". Leave it out: the guard finds its limit.'],
+  [
+    { onStoreError: 'allow' },
+    'there is no option "onStoreError". Leave it out: the guard counts requests in this process only.',
+  ],
+  [{ maxConcurrency: 5 }, 'there is no option "maxConcurrency". Write maxLimit instead.'],
+  [{ timeout: '1s' }, 'there is no option "timeout". Write maxWait instead.'],
+  [{ maxEventLoopDelay: 100 }, 'Leave it out: the guard measures the event loop itself.'],
+  [{ headers: 'draft' }, 'Leave it out: the response to a denied request has no quota headers.'],
+  [{ prioritty: () => 'bulk' }, 'there is no option "prioritty". Did you mean priority?'],
+  [{ minLimit: 0, maxLimit: 0 }, '2 options are wrong'],
+  [{ url: '/', headers: {}, method: 'GET' }, 'options must be an options object, got a request.'],
+]
+
+function messageOf(options: object): string {
+  try {
+    return String(overloadGuard(options as never))
+  } catch (error) {
+    return String(error)
+  }
+}
+
 describe('wrong options:', () => {
-  test.each<[object, string]>([
-    [{ priority: 'critical' }, 'priority must be a function, got a string'],
-    [{ tenant: 7 }, 'tenant must be a function, got a number'],
-    [{ tenant: () => 'a', weight: { a: 2 } }, 'weight must be a function, got an object'],
-    [
-      { weight: () => 2 },
-      'weight requires tenant. Write tenant: (req) => …, which names the tenant of a request.',
-    ],
-    [{ routeClass: 'all' }, 'routeClass must be a function, got a string'],
-    [{ minLimit: 0 }, 'minLimit must be a whole number from 1 to 1000000, got 0. Did you mean minLimit: 1?'],
-    [{ maxLimit: '50' }, 'got "50". Did you mean maxLimit: 50?'],
-    [{ minLimit: 9, maxLimit: 5 }, 'minLimit must be at most maxLimit (5), got 9. Raise maxLimit.'],
-    [{ minLimit: Number.NaN }, 'got NaN'],
-    [{ maxWait: 100 }, "got 100. Write '100s' or '100ms'"],
-    [
-      { maxWait: '1m' },
-      "maxWait must be at most '10s', got \"1m\". Write maxWait: '10s', or a shorter time.",
-    ],
-    [{ maxWait: -1 }, 'maxWait must be a duration'],
-    [{ statusCode: 200 }, 'statusCode must be a whole number from 400 to 599, got 200'],
-    [{ name: 'a b' }, "Did you mean name: 'a-b'?"],
-    [{ mode: 'reports' }, "Did you mean mode: 'report'?"],
-    [{ block: ['localhost'] }, 'block must hold IP addresses and CIDR ranges, got "localhost"'],
-    [{ key: 'ip' }, 'key must be a function, or an array of 1 to 8 functions, got a string'],
-    [{ limit: 100 }, 'there is no option "limit". Leave it out: the guard finds its limit.'],
-    [
-      { onStoreError: 'allow' },
-      'there is no option "onStoreError". Leave it out: the guard counts requests in this process only.',
-    ],
-    [{ maxConcurrency: 5 }, 'there is no option "maxConcurrency". Write maxLimit instead.'],
-    [{ timeout: '1s' }, 'there is no option "timeout". Write maxWait instead.'],
-    [{ maxEventLoopDelay: 100 }, 'Leave it out: the guard measures the event loop itself.'],
-    [{ headers: 'draft' }, 'Leave it out: the response to a denied request has no quota headers.'],
-    [{ prioritty: () => 'bulk' }, 'there is no option "prioritty". Did you mean priority?'],
-    [{ minLimit: 0, maxLimit: 0 }, '2 options are wrong'],
-    [{ url: '/', headers: {}, method: 'GET' }, 'options must be an options object, got a request.'],
-  ])('%p is a TypeError with the fix', (wrong, says) => {
+  test.each(WRONG)('%p is a TypeError with the fix', (wrong, says) => {
     const make = () => overloadGuard(wrong as never)
     expect(make).toThrow(TypeError)
     expect(make).toThrow(/^overloadGuard: /)
     expect(make).toThrow(says)
+  })
+
+  test('each option has a wrong value in the table', () => {
+    const known = /Known options: (.*?)\./.exec(messageOf({ zzzzzzzz: 1 }))?.[1]?.split(', ') ?? []
+    expect(known.length).toBeGreaterThan(15)
+    const given = new Set(WRONG.flatMap(([options]) => Object.keys(options)))
+    expect(known.filter((option) => !given.has(option))).toEqual([])
   })
 
   test('a call with other arguments is a TypeError that names the entries', () => {

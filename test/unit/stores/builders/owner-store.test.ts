@@ -344,7 +344,7 @@ describe('several owners', () => {
 test.each<[object, string]>([
   [{}, 'ownerStore: 2 options are wrong'],
   [{ name: 'a' }, 'ownerStore: send must be a function, got undefined. Write send: (message) => …'],
-  [{ name: 'a', send() {}, timeout: 0 }, 'ownerStore: timeout must be a duration from 1 ms to 10 years'],
+  [{ name: 'a', send() {}, timeout: 0 }, 'ownerStore: timeout must be a duration from 1 ms to 1m'],
 ])('wrong options are an error: %p', (options, message) => {
   expect(() => ownerStore(options as never)).toThrow(TypeError)
   expect(() => ownerStore(options as never)).toThrow(message)
