@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 
-const ROOT = resolve(__dirname, '../../..')
+const ROOT = process.cwd() // as npm and Jest have it
 
 /** The tables that benchmarks print: a caption, a head, a line of dashes below each column, and rows. */
 export interface PrintedTable {

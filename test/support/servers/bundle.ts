@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const ROOT = join(__dirname, '../../..')
+const ROOT = process.cwd() // as npm and Jest have it
 
 /** What packages of the older kind expect around them. */
 export const AROUND = `
