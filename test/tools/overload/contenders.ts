@@ -1,55 +1,32 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
-import Fastify, { type FastifyPluginAsync } from 'fastify'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { overloadGuard } from '../../../src/http.js'
 import { PRIORITIES, type Priority } from '../../../src/overload/cohorts.js'
-import { envoyGradient, fixedLimit, gradient2, noGuard } from '../simulate/overload/guards.js'
+import { byWait, envoyGradient, fixedLimit, gradient2, noGuard } from '../simulate/overload/guards.js'
 import type { MakeGuard, SimRequest } from '../simulate/overload/world.js'
+import { type Contender, deny, guarded, type Handler, type MakeContender } from './contender.js'
+import { loopDelay, overloadProtection, tooBusy, underPressure } from './loop-guards.js'
 import { SERVER_KINDS, type Work } from './scenario.js'
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
-
-/** Lets a request pass, or denies it. */
-type Guard = (req: IncomingMessage, res: ServerResponse, pass: () => Promise<void>) => void
-
-export interface Contender {
-  readonly server: Server
-  /** The limit that it has found, if it has one. */
-  limit?(): number
-}
-
-/** Creates a server that is guarded. */
-type MakeContender = (setting: {
-  readonly handle: Handler
-  readonly work: Work
-  /** The folder with the packages of other guards. */
-  readonly packages: string
-}) => Contender | Promise<Contender>
-
-/** @fastify/under-pressure measures as often by default. The delay is lower than in its documentation (1 s). */
-const SAMPLE_MS = 1000
-const RESOLUTION_MS = 10
-const MAX_DELAY_MS = 50
-
+/** How guards are made, by their names in `GUARDS`. */
 export const CONTENDERS: Readonly<Record<string, MakeContender>> = {
   none: simulated(() => noGuard),
-  fixed: simulated((work) => fixedLimit(SERVER_KINDS[work].fixedLimit)),
-  'loop delay': ({ handle }) => ({ server: guarded(handle, byLoopDelay()) }),
+  fixed: simulated(rightLimit),
+  'loop delay': loopDelay,
   'under-pressure': underPressure,
+  'toobusy-js': tooBusy,
+  'overload-protection': overloadProtection,
   Gradient2: simulated(() => gradient2),
   Envoy: simulated(() => envoyGradient),
   headgate,
 }
 
-function guarded(handle: Handler, guard: Guard): Server {
-  return createServer((req, res) => guard(req, res, () => handle(req, res)))
-}
-
-function deny(res: ServerResponse): void {
-  res.statusCode = 503
-  res.setHeader('Retry-After', '1').end('Try again later.\n')
+/**
+ * Where handlers run one after the other, one runs at a time under any load, and no limit is right. What
+ * helps there is to know since when each client waits, which no guard does outside of a test.
+ */
+function rightLimit(work: Work): MakeGuard {
+  const { fixedLimit: limit, patienceMs } = SERVER_KINDS[work]
+  return limit === undefined ? byWait(patienceMs / 2) : fixedLimit(limit)
 }
 
 /** This package, with the functions that an application would write. */
@@ -58,6 +35,7 @@ function headgate({ handle }: { handle: Handler }): Contender {
     key: ({ headers }) => String(headers['x-client']),
     priority: ({ headers }) => headers['x-priority'] as Priority,
     tenant: ({ headers }) => headers['x-tenant'] as string | undefined,
+    routeClass: ({ url }) => String(url), // a framework would know the route
   })
   const server = createServer((req, res) => {
     guard(req, res, (error) => {
@@ -96,8 +74,8 @@ function simulated(makeGuard: (work: Work) => MakeGuard): MakeContender {
     )
     if (guard.tick !== undefined) setInterval(() => guard.tick?.(performance.now()), 5)
     const server = guarded(handle, (req, res, pass) => {
+      const request = requestOf(req)
       const nowMs = performance.now()
-      const request = requestOf(req, nowMs)
       exchanges.set(request, { res, pass })
       guard.offer(request, nowMs, nowMs)
     })
@@ -105,46 +83,13 @@ function simulated(makeGuard: (work: Work) => MakeGuard): MakeContender {
   }
 }
 
-function requestOf({ headers }: IncomingMessage, bornAtMs: number): SimRequest {
-  const { 'x-client': client, 'x-priority': priority, 'x-tenant': tenant } = headers
+/** Only the fixed guard reads when a request was sent. The generator has the clock of the same machine. */
+function requestOf({ headers }: IncomingMessage): SimRequest {
+  const { 'x-client': client, 'x-priority': priority, 'x-tenant': tenant, 'x-sent': sentAtMs } = headers
   return {
-    ...{ bornAtMs, attempt: 0, routeClass: 'all', client: Number(client) },
+    ...{ attempt: 0, routeClass: 'all', client: Number(client) },
+    bornAtMs: Number(sentAtMs) - performance.timeOrigin,
     priority: PRIORITIES.indexOf(priority as Priority),
     ...(tenant !== undefined && { tenantId: String(tenant) }),
   }
-}
-
-/** Denies all requests while the event loop is late on average, as @fastify/under-pressure does. */
-function byLoopDelay(): Guard {
-  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  histogram.enable()
-  let delayMs = 0
-  setInterval(() => {
-    delayMs = Math.max(0, histogram.mean / 1e6 - RESOLUTION_MS)
-    histogram.reset()
-  }, SAMPLE_MS)
-  return (_req, res, pass) => {
-    if (delayMs > MAX_DELAY_MS) deny(res)
-    else pass()
-  }
-}
-
-async function underPressure({
-  handle,
-  packages,
-}: {
-  handle: Handler
-  packages: string
-}): Promise<Contender> {
-  const plugin = createRequire(join(packages, 'package.json'))('@fastify/under-pressure')
-  const app = Fastify()
-  app.register(plugin as FastifyPluginAsync<object>, {
-    ...{ maxEventLoopDelay: MAX_DELAY_MS, sampleInterval: SAMPLE_MS, retryAfter: 1 },
-  })
-  app.get('/', (req, reply) => {
-    reply.hijack()
-    handle(req.raw, reply.raw)
-  })
-  await app.ready()
-  return { server: app.server }
 }

@@ -6,14 +6,15 @@ import { type LiveScenario, SERVER_KINDS, type Sender } from './scenario.js'
 
 /** More connections than any guard needs, and fewer than a process may have files. */
 const MAX_CONNECTIONS = 2000
-const PROXY_CONNECTIONS = 256
+const PROXY_CONNECTIONS = 512
 /** For the server to accept the connections of a proxy. */
 const OPENING_MS = 200
 const CLIENTS = 1000
 
 /**
  * Sends a scenario's requests at random times (a Poisson process), whether or not earlier ones were answered.
- * Latencies count from the sending. Resolves once every request has ended: after the last one has waited.
+ * Clients that try again send one request more. Latencies count from the sending. Resolves once every request
+ * has ended: after the last one has waited.
  */
 export async function sendLoad(
   port: number,
@@ -47,13 +48,26 @@ export async function sendLoad(
     return { client, priority: 'default', ...scenario.senderAt?.(share, random) }
   }
 
-  function send(sender: Sender, atMs: number, lagMs: number): void {
+  function send(sender: Sender, atMs: number, lagMs: number, attempt = 0): void {
     pending++
     counter.sent(sender, atMs, lagMs)
     connections.send(textOf(sender), (status, tookMs) => {
       pending--
       counter.ended(sender, atMs, status, tookMs)
+      if (status !== 200) retry(sender, attempt)
     })
+  }
+
+  function retry(sender: Sender, attempt: number): void {
+    const afterMs = scenario.retryAfterMs?.(attempt, random)
+    if (afterMs === undefined) return
+    const atMs = performance.now() - startedAtMs + afterMs
+    if (atMs >= durationMs) return
+    pending++
+    setTimeout(() => {
+      pending--
+      send(sender, atMs, 0, attempt + 1)
+    }, afterMs)
   }
 
   await new Promise<void>((resolve) => {
@@ -69,7 +83,11 @@ export async function sendLoad(
   return counter.outcome()
 }
 
-function textOf({ client, priority, tenant }: Sender): string {
+function textOf({ client, priority, tenant, path = '/' }: Sender): string {
   const named = tenant === undefined ? '' : `X-Tenant: ${tenant}\r\n`
-  return `GET / HTTP/1.1\r\nHost: localhost\r\nX-Client: ${client}\r\nX-Priority: ${priority}\r\n${named}\r\n`
+  const sentAtMs = performance.timeOrigin + performance.now()
+  return (
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Client: ${client}\r\nX-Priority: ${priority}\r\n` +
+    `X-Sent: ${sentAtMs}\r\n${named}\r\n`
+  )
 }

@@ -1,75 +1,160 @@
-import { cpus } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { readFileSync, rmSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { rotated } from '../../bench/harness/rounds.js'
 import { fetchLocked } from '../../e2e/package/fetched.js'
-import { LEGEND, printScenario, printSeconds } from './report.js'
-import { type LiveRun, play } from './run.js'
-import { SERVER_KINDS } from './scenario.js'
+import { bundleSources } from '../../support/servers/bundle.js'
+import { writeDocs } from './docs-tables.js'
+import type { Runs } from './goals.js'
+import { recordInto } from './record.js'
+import { LEGEND, printGoals, printScenario, printSeconds } from './report.js'
+import { type LiveRun, type Programs, play } from './run.js'
+import {
+  GUARDS,
+  type LiveScenario,
+  MAIN_GUARDS,
+  OURS,
+  type Phase,
+  REFERENCE,
+  SERVER_KINDS,
+  secondsOf,
+} from './scenario.js'
 import { SCENARIOS } from './scenarios.js'
-
-const NAMES = ['none', 'fixed', 'loop delay', 'under-pressure', 'Gradient2', 'Envoy', 'headgate']
 
 const HELP = `Overloads servers with different guards, and counts what their clients get.
 
-  npm run overload -- [--only TEXT] [--guards none,fixed,headgate] [--seconds 15] [--rounds 1] [--seed 1]
-      [--by-second]
+  npm run overload -- [--only TEXT] [--guards none,fixed,headgate] [--seconds 4] [--rounds 2]
+      [--other-rounds 1] [--seed 1] [--by-second] [--out FILE]
 
-      Each server runs in a process of its own, and another sends to it. The guards take turns in each scenario.
+      Each server runs in a process of its own, and another sends to it. The guards take turns in each
+      scenario. --rounds are those of ${REFERENCE} and ${OURS}, and --other-rounds those of the others.
       --by-second also prints how many requests of each second were answered in time.
-      Guards: ${NAMES.join(', ')}.
+      --out also writes a file, such as test/tools/results/overload-live.txt.
+      Guards: ${GUARDS.join(', ')}.
+
+  npm run overload -- --docs
+
+      Writes the tables of docs/overload.md from test/tools/results/overload-live.txt.
 `
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
-    guards: { type: 'string', default: NAMES.join() },
-    seconds: { type: 'string', default: '15' },
-    rounds: { type: 'string', default: '1' },
+    guards: { type: 'string', default: GUARDS.join() },
+    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '2' },
+    'other-rounds': { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
     'by-second': { type: 'boolean', default: false },
+    out: { type: 'string' },
+    docs: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 
+const PACKAGES = fileURLToPath(new URL('./packages', import.meta.url))
+/** What a run takes beside what it sends: two processes start, and the last requests end. */
+const START_SECONDS = 1
+
 async function main(): Promise<void> {
-  if (values.help) {
-    console.log(HELP)
-    return
-  }
-  const guards = values.guards.split(',')
-  const unknown = guards.find((name) => !NAMES.includes(name))
-  if (unknown !== undefined) throw new Error(`There is no guard ${unknown}. There are: ${NAMES.join(', ')}.`)
-  const [seconds, rounds, seed] = [values.seconds, values.rounds, values.seed].map(Number) as [
-    number,
-    number,
-    number,
-  ]
-  const programs = {
-    server: new URL('./server-child.ts', import.meta.url),
-    load: new URL('./load-child.ts', import.meta.url),
-    packages: await fetchLocked('overload', fileURLToPath(new URL('./packages', import.meta.url))),
-  }
-  console.log(`Node ${process.version} on ${cpus()[0]?.model ?? 'an unknown CPU'}, ${cpus().length} cores`)
-  for (const { title, ...kind } of Object.values(SERVER_KINDS)) {
-    const { capacity, patienceMs, fixedLimit } = kind
-    const perSecond = Math.round(capacity * 1000)
-    console.log(`  ${title}: ${perSecond} a second, clients wait ${patienceMs} ms, fixed limit ${fixedLimit}`)
-  }
-  console.log(LEGEND)
-  for (const scenario of SCENARIOS.filter(({ name }) => name.includes(values.only))) {
-    const runs = new Map<string, LiveRun[]>(guards.map((name) => [name, []]))
-    for (let round = 0; round < rounds; round++) {
-      for (const name of rotated(guards, round)) {
-        const run = await play(scenario, name, programs, seconds, seed + round)
-        runs.get(name)?.push(run)
-        if (values['by-second']) printSeconds(name, run)
-      }
-    }
+  if (values.help) return console.log(HELP)
+  if (values.docs) return writeDocs()
+  const wanted = values.guards.split(',')
+  const unknown = wanted.find((name) => !GUARDS.includes(name))
+  if (unknown !== undefined) throw new Error(`There is no guard ${unknown}. There are: ${GUARDS.join(', ')}.`)
+  const seconds = numberOf('seconds')
+  const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.only))
+  const programs = await prepare()
+  if (values.out !== undefined) recordInto(values.out, process.argv.slice(2))
+  printServers()
+  const plan = scenarios.map((scenario) => ({ scenario, turns: turnsOf(scenario, wanted) }))
+  const all = plan.map(
+    ({ scenario, turns }) => turns.length * (sum(secondsOf(scenario, seconds)) + START_SECONDS),
+  )
+  console.error(`About ${Math.ceil(all.reduce((a, b) => a + b, 0) / 60)} minutes.`)
+  const played = new Map<LiveScenario, Runs>()
+  for (const { scenario, turns } of plan) {
+    const runs = await playAll(scenario, turns, programs, seconds)
     printScenario(scenario, runs, seconds)
+    played.set(scenario, runs)
   }
+  printGoals(played)
 }
 
+/** Bundles the programs of the children, which then start at once, and installs the packages. */
+async function prepare(): Promise<Programs> {
+  const bundled = async (name: string) => {
+    const { path, folder } = await bundleSources(fileURLToPath(new URL(name, import.meta.url)))
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    return pathToFileURL(path)
+  }
+  const packages = await fetchLocked('overload', PACKAGES)
+  return { server: await bundled('./server-child.ts'), load: await bundled('./load-child.ts'), packages }
+}
+
+function printServers(): void {
+  const { dependencies } = JSON.parse(readFileSync(`${PACKAGES}/package.json`, 'utf8'))
+  console.log(
+    `\nPackages: ${Object.entries(dependencies)
+      .map((each) => each.join(' '))
+      .join(', ')}`,
+  )
+  for (const [work, { title, capacity, patienceMs, fixedLimit }] of Object.entries(SERVER_KINDS)) {
+    const limit = fixedLimit === undefined ? 'no limit is right' : `fixed limit ${fixedLimit}`
+    const perSecond = Math.round(capacity * 1000)
+    console.log(`${work}: ${title}: ${perSecond} a second, clients wait ${patienceMs} ms, ${limit}`)
+  }
+  console.log(LEGEND)
+}
+
+interface Turn {
+  readonly guard: string
+  readonly round: number
+}
+
+/** Returns which guard plays when. No guard always goes first. */
+function turnsOf({ guards = MAIN_GUARDS }: LiveScenario, wanted: readonly string[]): Turn[] {
+  const [rounds, otherRounds] = [numberOf('rounds'), numberOf('other-rounds')]
+  const playing = wanted.filter((name) => guards.includes(name))
+  const roundsOf = (guard: string) => (guard === REFERENCE || guard === OURS ? rounds : otherRounds)
+  return Array.from({ length: Math.max(rounds, otherRounds) }, (_, round) =>
+    rotated(
+      playing.filter((guard) => round < roundsOf(guard)),
+      round,
+    ).map((guard) => ({ guard, round })),
+  ).flat()
+}
+
+async function playAll(
+  scenario: LiveScenario,
+  turns: readonly Turn[],
+  programs: Programs,
+  seconds: number,
+): Promise<Runs> {
+  const runs = new Map<string, LiveRun[]>(turns.map(({ guard }) => [guard, []]))
+  for (const { guard, round } of turns) {
+    try {
+      const run = await play(scenario, guard, programs, seconds, numberOf('seed') + round)
+      runs.get(guard)?.push(run)
+      if (values['by-second']) printSeconds(guard, run)
+    } catch (error) {
+      runs.delete(guard) // its rounds would no longer be those of the others
+      console.log(`\n  ${scenario.name}, ${guard}: ${error instanceof Error ? error.message : error}`)
+      process.exitCode = 1
+    }
+  }
+  return runs
+}
+
+function numberOf(name: 'seconds' | 'rounds' | 'other-rounds' | 'seed'): number {
+  const number = Number(values[name])
+  if (Number.isInteger(number) && number > 0) return number
+  throw new Error(`--${name} must be a whole number from 1, got ${values[name]}.`)
+}
+
+const sum = (seconds: Readonly<Record<Phase, number>>) => Object.values(seconds).reduce((a, b) => a + b)
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 main().catch((error: unknown) => {
   console.error(`overload: ${error instanceof Error ? error.message : error}`)
   process.exit(1)

@@ -11,14 +11,23 @@ test('requests are counted by what became of them, in the second in which they w
     [sender(), 100, 200],
     [critical, 900, 200],
     [critical, 1000, 503],
-    [sender({ group: 'others' }), 1999, undefined],
+    [sender({ group: 'others', tenant: 'a' }), 1999, undefined],
+    [sender({ group: 'others', tenant: 'a' }), 1999, 200],
+    [sender({ group: 'others', tenant: 'b' }), 1999, 200],
+    [sender({ group: 'heavy', tenant: 'c' }), 1999, 503],
+    [sender(), 1999, 500],
   ] as const
   for (const [who, atMs] of ends) counter.sent(who, atMs, 1)
   for (const [who, atMs, status] of ends) counter.ended(who, atMs, status, 7)
   expect(counter.outcome()).toEqual({
-    ...{ sent: 4, good: 2, denied: 1, lost: 1 },
-    ...{ sentBySecond: [2, 2], goodBySecond: [2, 0] },
-    groups: { critical: { sent: 2, good: 1 }, others: { sent: 1, good: 0 } },
+    ...{ sent: 8, good: 4, denied: 2, lost: 2 },
+    ...{ sentBySecond: [2, 6], goodBySecond: [2, 2] },
+    groups: {
+      critical: { sent: 2, good: 1 },
+      others: { sent: 3, good: 2 },
+      heavy: { sent: 1, good: 0 },
+    },
+    worstTenant: 0.5,
     lagMs: 1, // and no percentile of the critical ones, of which one got no answer
   })
 })

@@ -12,11 +12,13 @@ export interface LoadOutcome {
   /** Answered while the client waited. */
   readonly good: number
   readonly denied: number
-  /** Without a response in time. */
+  /** Without a response in time, or with an error. */
   readonly lost: number
   readonly sentBySecond: readonly number[]
   readonly goodBySecond: readonly number[]
   readonly groups: Readonly<Record<string, GroupCounts>>
+  /** The share of a tenant's requests that were not answered in time, of the worst tenant of others. */
+  readonly worstTenant?: number
   /** The 99th percentile of what critical requests took; absent if more than a hundredth got no answer. */
   readonly criticalP99Ms?: number
   /** The 99th percentile of how late the generator sent. If it is large, the generator was what was busy. */
@@ -26,16 +28,16 @@ export interface LoadOutcome {
 /** Counts requests as they end. */
 export function outcomeCounter(seconds: number) {
   const counts = { sent: 0, good: 0, denied: 0, lost: 0 }
-  const sentBySecond = Array.from({ length: Math.ceil(seconds) }, () => 0)
+  const sentBySecond = Array.from({ length: Math.ceil(seconds) }, () => 0) // the last may be a part
   const goodBySecond = sentBySecond.slice()
   const groups: Record<string, GroupCounts> = {}
+  const tenants: Record<string, GroupCounts> = {}
   const criticalMs: number[] = []
   const lagsMs: number[] = []
 
-  function groupOf({ group }: Sender): GroupCounts | undefined {
-    if (group === undefined) return undefined
-    groups[group] ??= { sent: 0, good: 0 }
-    return groups[group]
+  function countsOf({ group, tenant }: Sender): GroupCounts[] {
+    const ofGroup = group === undefined ? [] : [countsIn(groups, group)]
+    return group === 'others' && tenant !== undefined ? [...ofGroup, countsIn(tenants, tenant)] : ofGroup
   }
 
   return {
@@ -43,24 +45,29 @@ export function outcomeCounter(seconds: number) {
       counts.sent++
       add(sentBySecond, atMs)
       lagsMs.push(lagMs)
-      const group = groupOf(sender)
-      if (group !== undefined) group.sent++
+      for (const each of countsOf(sender)) each.sent++
     },
     ended(sender: Sender, atMs: number, status: number | undefined, tookMs: number): void {
       const isGood = status === 200
-      counts[isGood ? 'good' : status === undefined ? 'lost' : 'denied']++
+      counts[isGood ? 'good' : status === 503 ? 'denied' : 'lost']++
       if (sender.priority === 'critical') criticalMs.push(isGood ? tookMs : Number.POSITIVE_INFINITY)
       if (!isGood) return
       add(goodBySecond, atMs)
-      const group = groupOf(sender)
-      if (group !== undefined) group.good++
+      for (const each of countsOf(sender)) each.good++
     },
     outcome(): LoadOutcome {
       const p99 = p99Of(criticalMs)
       const critical = Number.isFinite(p99) ? { criticalP99Ms: p99 } : {}
-      return { ...counts, sentBySecond, goodBySecond, groups, ...critical, lagMs: p99Of(lagsMs) }
+      const losses = Object.values(tenants).map(({ sent, good }) => 1 - good / sent)
+      const worst = losses.length === 0 ? {} : { worstTenant: Math.max(...losses) }
+      return { ...counts, sentBySecond, goodBySecond, groups, ...worst, ...critical, lagMs: p99Of(lagsMs) }
     },
   }
+}
+
+function countsIn(all: Record<string, GroupCounts>, name: string): GroupCounts {
+  all[name] ??= { sent: 0, good: 0 }
+  return all[name]
 }
 
 function add(bySecond: number[], atMs: number): void {

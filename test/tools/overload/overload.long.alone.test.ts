@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { fetchLocked } from '../../e2e/package/fetched.js'
 import { type Bundle, bundleSources } from '../../support/servers/bundle.js'
 import { type LiveRun, type Programs, play } from './run.js'
+import { GUARDS } from './scenario.js'
 import { scenarioNamed } from './scenarios.js'
 
 const SECONDS = 4
@@ -21,13 +22,10 @@ const bundled = (name: string) => bundleSources(join(__dirname, name))
 const run = (scenario: string, contender: string): Promise<LiveRun> =>
   play(scenarioNamed(scenario), contender, programs, SECONDS, 1)
 
-test.each(['none', 'fixed', 'loop delay', 'under-pressure', 'Gradient2', 'Envoy', 'headgate'])(
-  '%s: each request is served, denied or lost',
-  async (contender) => {
-    const { sent, good, denied, lost } = await run('backend, 2 times', contender)
-    expect([good + denied + lost, sent > SECONDS * 1000]).toEqual([sent, true])
-  },
-)
+test.each(GUARDS)('%s: each request is served, denied or lost', async (contender) => {
+  const { sent, good, denied, lost } = await run('backend, 2 times', contender)
+  expect([good + denied + lost, sent > SECONDS * 1000]).toEqual([sent, true])
+})
 
 test.each(['backend, 2 times', 'cpu, 2 times'])('%s: a guard serves what none does not', async (scenario) => {
   const none = await run(scenario, 'none')

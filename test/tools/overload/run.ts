@@ -1,13 +1,12 @@
 import type { Child } from '../../bench/harness/child.js'
-import { startChild } from '../../bench/harness/child.js'
+import { withChildren } from './children.js'
 import type { LoadQuestion } from './load-child.js'
 import type { LoadOutcome } from './outcome.js'
-import { type LiveScenario, SERVER_KINDS } from './scenario.js'
-import { warmUp } from './scenarios.js'
+import { type LiveScenario, type Phase, SERVER_KINDS, secondsOf } from './scenario.js'
 import type { ServerFigures } from './server-child.js'
 
-const HEAP_MB = 1000
-const WARM_UP_SECONDS = 2
+/** For processes to start and to be asked, beside the scenario. A server under load answers late. */
+const SPARE_SECONDS = 20
 
 /** Where the modules of the children are, and the packages of other guards. */
 export interface Programs {
@@ -18,33 +17,37 @@ export interface Programs {
 
 /** What a server with a guard did in a scenario. */
 export interface LiveRun extends LoadOutcome {
-  /** The share of a core that the server's process used. */
-  readonly cpuShare: number
+  readonly cpuMs: number
   readonly limit?: number
   /** Full seconds after the trouble until requests were answered as usual; `undefined` if they never were. */
   readonly recoveredAfter?: number | undefined
+  /** What critical requests took before, when the server was idle. */
+  readonly idleP99Ms?: number | undefined
 }
 
 /** Plays a scenario against a fresh server, from a generator in a process of its own. */
-export async function play(
+export function play(
   scenario: LiveScenario,
   contender: string,
   { server, load, packages }: Programs,
   seconds: number,
   seed: number,
 ): Promise<LiveRun> {
-  const timeoutMs = (seconds + WARM_UP_SECONDS + 60) * 1000
-  const serving = startChild(server, [scenario.work, contender, packages], HEAP_MB, timeoutMs)
-  const sending = startChild(load, [], HEAP_MB, timeoutMs)
-  try {
-    const port = await serving.ask<number>('port')
-    const send = (name: string, forSeconds: number) =>
-      sending.ask<LoadOutcome>({ port, scenario: name, seconds: forSeconds, seed } satisfies LoadQuestion)
-    await send(warmUp(scenario.work).name, WARM_UP_SECONDS)
-    return await measure(scenario, seconds, serving, () => send(scenario.name, seconds))
-  } finally {
-    await Promise.all([serving.end(), sending.end()])
-  }
+  const lasts = secondsOf(scenario, seconds)
+  const { name, work } = scenario
+  const timeoutMs = (lasts['warm-up'] + lasts.idle + lasts.main + SPARE_SECONDS) * 1000
+  const modules = [[server, [work, contender, packages]] as const, [load, []] as const]
+  return withChildren(modules, timeoutMs, async (...[serving, sending]) => {
+    const port = await (serving as Child).ask<number>('port')
+    const send = (phase: Phase) => {
+      const question: LoadQuestion = { port, scenario: name, phase, seconds: lasts[phase], seed }
+      return (sending as Child).ask<LoadOutcome>(question)
+    }
+    await send('warm-up')
+    const idle = lasts.idle > 0 ? { idleP99Ms: (await send('idle')).criticalP99Ms } : {}
+    const run = await measure(scenario, lasts.main, serving as Child, () => send('main'))
+    return { ...run, ...idle }
+  })
 }
 
 async function measure(
@@ -55,13 +58,13 @@ async function measure(
 ): Promise<LiveRun> {
   await serving.ask({ begin: scenario.name, seconds })
   const before = await serving.ask<ServerFigures>('figures')
-  const beganAtMs = performance.now()
   const outcome = await send()
-  const wallMs = performance.now() - beganAtMs
   const { cpuMs, limit } = await serving.ask<ServerFigures>('figures')
+  const { sent, good, denied, lost } = outcome
+  if (good + denied + lost !== sent) throw new Error(`${good} + ${denied} + ${lost} is not ${sent}.`)
   return {
     ...outcome,
-    cpuShare: (cpuMs - before.cpuMs) / wallMs,
+    cpuMs: cpuMs - before.cpuMs,
     ...(limit !== undefined && limit !== null && { limit }), // NaN becomes null on its way
     ...(scenario.calmFrom !== undefined && { recoveredAfter: recoveredAfter(scenario, outcome, seconds) }),
   }

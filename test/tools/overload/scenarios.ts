@@ -1,14 +1,28 @@
 import type { Random } from '../simulate/random.js'
-import { type LiveScenario, type Sender, WORKERS, type Work } from './scenario.js'
+import {
+  GUARDS,
+  type LiveScenario,
+  OURS,
+  REFERENCE,
+  reportOr,
+  type Sender,
+  WORKERS,
+  type Work,
+} from './scenario.js'
+
+/** A server behind a proxy: see `connectionsTo`. */
+const load = (work: Work, times: number, changes: Partial<LiveScenario> = {}): LiveScenario => ({
+  name: `${work}, ${times} times`,
+  ...{ work, maxTimes: times, isProxied: true },
+  ...changes,
+})
 
 /**
- * Servers that burn CPU are behind a proxy. Node.js accepts one connection in each turn of its event loop, so
- * there new connections would wait outside of the process, where no guard sees them.
+ * Each client has its connections, and those that give up open new ones. Node.js accepts one connection in each
+ * turn of its event loop, so they wait outside of the process, where no guard sees them.
  */
-const load = (work: Work, times: number): LiveScenario => ({
-  name: `${work}, ${times} times`,
-  ...{ work, maxTimes: times, isProxied: work !== 'backend' },
-})
+const withoutProxy = (work: Work): LiveScenario =>
+  load(work, 2, { name: `${work}, 2 times, without a proxy`, isProxied: false })
 
 /** A twentieth of the requests is critical, and a third is bulk. */
 function classes(_share: number, random: Random): Partial<Sender> {
@@ -18,50 +32,83 @@ function classes(_share: number, random: Random): Partial<Sender> {
 }
 
 const TENANTS = 100
+/** A guard knows tenants after 5 s, and some need longer to send enough. */
+const CALM = { times: 0.7, seconds: 10 }
+/** Those that can tell tenants apart, and two that show what becomes of tenants otherwise. */
+const TENANT_GUARDS = [REFERENCE, 'Envoy', OURS]
 
-/** One tenant of a hundred sends as much as all others, after a calm third. */
+const known = (count: number, random: Random): Partial<Sender> => ({
+  ...{ tenant: `tenant ${Math.floor(random() * count)}`, group: 'others' },
+})
+
+/** One tenant of a hundred sends as much as all others. */
 function unequalTenants(share: number, random: Random): Partial<Sender> {
-  if (share > 1 / 3 && random() < 0.5) return { tenant: 'heavy', group: 'heavy' }
-  return { tenant: `tenant ${Math.floor(random() * (TENANTS - 1))}`, group: 'others' }
+  if (share >= 0 && random() < 0.5) return { tenant: 'heavy', group: 'heavy' }
+  return known(TENANTS - 1, random)
+}
+
+/** Half of the requests invent a tenant. */
+function inventedTenants(share: number, random: Random): Partial<Sender> {
+  if (share >= 0 && random() < 0.5) {
+    return { tenant: `invented ${Math.floor(random() * 10_000)}`, group: 'invented' }
+  }
+  return known(TENANTS, random)
 }
 
 /** Half of the capacity, then silence, a burst, and half of the capacity again. */
 function herd(share: number): number {
-  if (share >= 0.3 && share < 0.5) return 0
-  return share >= 0.5 && share < 0.55 ? 10 : 0.5
+  if (share >= 0.2 && share < 0.4) return 0
+  return share >= 0.4 && share < 0.45 ? 10 : 0.5
 }
 
-/** For the compiler, before each scenario. Nothing of it is counted. */
-export const warmUp = (work: Work): LiveScenario => ({ ...load(work, 0.5), name: `${work}, warm-up` })
+const halfBetween = (from: number, to: number) => (share: number) =>
+  share >= from && share < to ? WORKERS / 2 : WORKERS
 
 export const SCENARIOS: readonly LiveScenario[] = [
-  ...[0.1, 0.7, 2, 5].map((times) => load('backend', times)),
-  {
-    ...{ name: 'backend, half of it is gone for a while', work: 'backend', maxTimes: 1.2 },
-    workersAt: (share) => (share >= 0.3 && share < 0.6 ? WORKERS / 2 : WORKERS),
-    calmFrom: 0.6,
-  },
-  {
-    ...{ name: 'backend, a herd after a pause', work: 'backend', maxTimes: 10 },
-    timesAt: herd,
-    calmFrom: 0.55,
-  },
-  { name: 'backend, classes at 5 times', work: 'backend', maxTimes: 5, senderAt: classes },
-  {
-    ...{ name: 'backend, a heavy tenant', work: 'backend', maxTimes: 1.4 },
-    timesAt: (share) => (share > 1 / 3 ? 1.4 : 0.7),
+  ...[0.7, 1.2].map((times) => load('backend', times)),
+  load('backend', 2, { guards: GUARDS }),
+  withoutProxy('backend'),
+  ...[5, 10].map((times) => load('backend', times)),
+  load('backend', 3, { name: 'backend, 0.5 to 3 times', timesAt: (share) => 0.5 + 2.5 * share }),
+  load('backend', 1.2, {
+    ...{ name: 'backend, half of it is gone for a while', length: 1.75, calmFrom: 0.5 },
+    workersAt: halfBetween(0.2, 0.5),
+  }),
+  load('quick', 2),
+  load('mixed', 2, { senderAt: (_share, random) => ({ path: reportOr(random) }) }),
+  load('backend', 10, { name: 'backend, a herd after a pause', length: 1.75, timesAt: herd, calmFrom: 0.45 }),
+  load('backend', 1.5, {
+    name: 'backend, clients that retry at once',
+    retryAfterMs: (attempt) => (attempt < 3 ? 1 : undefined),
+  }),
+  load('backend', 1.5, {
+    name: 'backend, clients that retry with backoff',
+    retryAfterMs: (attempt, random) => (attempt < 5 ? 100 * 2 ** attempt * (0.5 + random()) : undefined),
+  }),
+  load('backend', 0.7, {
+    ...{ name: 'backend, garbage collection and a report', stopMs: 50, length: 1.75, calmFrom: 0.5 },
+    workersAt: halfBetween(0.25, 0.5),
+  }),
+  load('backend', 5, { name: 'backend, classes at 5 times', senderAt: classes, hasCritical: true }),
+  load('backend', 1.4, {
+    ...{ name: 'backend, a heavy tenant', guards: TENANT_GUARDS, warmUp: CALM, length: 1.75 },
     senderAt: unequalTenants,
-  },
-  ...[0.7, 2, 5].map((times) => load('cpu', times)),
-  { ...load('cpu', 5), name: 'cpu, classes at 5 times', senderAt: classes },
-  ...[0.7, 2, 5].map((times) => load('sync', times)),
-  { ...load('sync', 2), name: 'sync, 2 times, without a proxy', isProxied: false },
+  }),
+  load('backend', 1.4, {
+    ...{ name: 'backend, 10,000 invented tenants', guards: TENANT_GUARDS, warmUp: CALM, length: 1.75 },
+    senderAt: inventedTenants,
+  }),
+  load('cpu', 0.7),
+  ...[2, 5].map((times) => load('cpu', times, { guards: GUARDS })),
+  load('cpu', 5, { name: 'cpu, classes at 5 times', senderAt: classes, hasCritical: true }),
+  load('sync', 0.7),
+  ...[2, 5].map((times) => load('sync', times, { guards: GUARDS })),
+  withoutProxy('sync'),
 ]
 
 /** Finds a scenario by its name, in the processes that are told one. */
 export function scenarioNamed(name: string): LiveScenario {
-  const warmUps = (['backend', 'cpu', 'sync'] as const).map(warmUp)
-  const found = [...SCENARIOS, ...warmUps].find((each) => each.name === name)
+  const found = SCENARIOS.find((each) => each.name === name)
   if (found === undefined) throw new Error(`There is no scenario ${name}.`)
   return found
 }

@@ -6,9 +6,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerQuestions } from '../../bench/harness/child.js'
 import { CONTENDERS } from './contenders.js'
-import { type LiveScenario, WORKERS, type Work } from './scenario.js'
+import type { LiveScenario, Work } from './scenario.js'
 import { scenarioNamed } from './scenarios.js'
-import { workOf } from './work.js'
+import { burn, workOf } from './work.js'
 
 /** The questions of the parent: its port, its CPU and limit so far, and to begin a scenario. */
 export type ServerQuestion = 'port' | 'figures' | { readonly begin: string; readonly seconds: number }
@@ -20,18 +20,19 @@ export interface ServerFigures {
 
 /** A herd opens many connections at once. */
 const BACKLOG = 4096
+const STOPS_EVERY_MS = 1000
 
 const [work = 'backend', contender = '', packages = ''] = process.argv.slice(2)
 let [scenario, beganAtMs, durationMs]: [LiveScenario | undefined, number, number] = [undefined, 0, 1]
 
-function workersNow(): number {
-  return scenario?.workersAt?.((performance.now() - beganAtMs) / durationMs) ?? WORKERS
+function workersNow(): number | undefined {
+  return scenario?.workersAt?.((performance.now() - beganAtMs) / durationMs)
 }
 
 const doWork = workOf(work as Work, workersNow)
 
-async function handle(_req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const working = doWork()
+async function handle({ url = '/' }: IncomingMessage, res: ServerResponse): Promise<void> {
+  const working = doWork(url)
   if (working !== undefined) await working
   res.end('hello\n')
 }
@@ -46,15 +47,18 @@ const listening = new Promise<number>((resolve) => {
   )
 })
 
+function begin(name: string, seconds: number): void {
+  scenario = scenarioNamed(name)
+  durationMs = seconds * 1000
+  beganAtMs = performance.now()
+  const { stopMs } = scenario
+  if (stopMs !== undefined) setInterval(() => burn(stopMs), STOPS_EVERY_MS)
+}
+
 answerQuestions((question: ServerQuestion) => {
   if (question === 'port') return listening
-  if (question === 'figures') {
-    const { user, system } = process.cpuUsage()
-    return { cpuMs: (user + system) / 1000, ...(limit && { limit: limit() }) } satisfies ServerFigures
-  }
-  scenario = scenarioNamed(question.begin)
-  durationMs = question.seconds * 1000
-  beganAtMs = performance.now()
-  return undefined
+  if (question !== 'figures') return begin(question.begin, question.seconds)
+  const { user, system } = process.cpuUsage()
+  return { cpuMs: (user + system) / 1000, ...(limit && { limit: limit() }) } satisfies ServerFigures
 })
 process.once('disconnect', () => process.exit())
