@@ -1,16 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type PrintedTable, printedTables } from '../../e2e/docs/printed-tables.js'
-import { GUARDS, OURS, REFERENCE } from './scenario.js'
+import { GUARDS, type LiveScenario, MAIN_GUARDS, OURS, REFERENCE } from './scenario.js'
 import { SCENARIOS } from './scenarios.js'
 
 const ROOT = process.cwd()
 export const RESULTS = 'test/tools/results/overload-live.txt'
 export const PAGE = 'docs/overload.md'
 
-/** Each table of the page, below the comment with its name and up to an empty line. */
-export const TABLES: Readonly<Record<string, (tables: readonly PrintedTable[]) => string>> = {
+/** Each table of the page: below the comment with its name, up to an empty line. */
+const TABLES: Readonly<Record<string, (tables: readonly PrintedTable[]) => string>> = {
   'overload: goodput': goodput,
+  'overload: packages': packages,
   'overload: goals': missedGoals,
 }
 
@@ -33,21 +34,37 @@ export function writeDocs(): void {
   writeFileSync(join(ROOT, PAGE), docsWith(page, printed))
 }
 
-/** What each guard answered in time, as a ratio to the right fixed limit. */
+/** What guards answered in time in each scenario, as a ratio to the right fixed limit. */
 function goodput(tables: readonly PrintedTable[]): string {
-  const guards = GUARDS.filter((guard) => guard !== REFERENCE)
-  const rows = SCENARIOS.map(({ name }) => {
-    const rowOf = (guard: string) => tableNamed(tables, name).rows.find((row) => row.guard === guard)
-    return [name, ...guards.map((guard) => rowOf(guard)?.['of fixed']?.split(' ')[0] ?? '–')]
-  })
-  return markdown(['', ...guards], rows)
+  return ratiosOf(tables, SCENARIOS, MAIN_GUARDS)
 }
 
+/** The same of the packages, in the scenarios that they played. */
+function packages(tables: readonly PrintedTable[]): string {
+  const played = SCENARIOS.filter(({ guards }) => guards === GUARDS)
+  return ratiosOf(tables, played, [...GUARDS.filter((guard) => !MAIN_GUARDS.includes(guard)), OURS])
+}
+
+function ratiosOf(
+  tables: readonly PrintedTable[],
+  scenarios: readonly LiveScenario[],
+  guards: readonly string[],
+): string {
+  const columns = guards.filter((guard) => guard !== REFERENCE)
+  const rows = scenarios.map(({ name }) => {
+    const { rows } = tableNamed(tables, name)
+    const ratioOf = (guard: string) => rows.find((row) => row.guard === guard)?.['of fixed']?.split(' ')[0]
+    return [name, ...columns.map((guard) => ratioOf(guard) ?? '–')]
+  })
+  return markdown(['', ...columns], rows)
+}
+
+/** The goals of the scenarios that this package missed. */
 function missedGoals(tables: readonly PrintedTable[]): string {
   const { rows } = tableNamed(tables, `The goals, as ${OURS} reached them`)
   const missed = rows.filter(({ verdict }) => verdict === 'missed')
   const columns = ['scenario', 'goal', 'reached']
-  if (missed.length === 0) return `All ${rows.length} goals are met.`
+  if (missed.length === 0) return `None of ${rows.length}.`
   return markdown(
     columns,
     missed.map((row) => columns.map((column) => row[column] ?? '')),

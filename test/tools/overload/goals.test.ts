@@ -70,7 +70,7 @@ test('a server has to recover within three seconds', () => {
       ['headgate', [run({ recoveredAfter })]],
     ])
   const reached = [3, 4, undefined].map(
-    (seconds) => verdicts('backend, a herd after a pause', after(seconds))[1],
+    (seconds) => verdicts('small, a herd after a pause', after(seconds))[1],
   )
   expect(reached).toEqual([
     ['3 s', true],

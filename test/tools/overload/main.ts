@@ -23,7 +23,7 @@ import { SCENARIOS } from './scenarios.js'
 
 const HELP = `Overloads servers with different guards, and counts what their clients get.
 
-  npm run overload -- [--only TEXT] [--guards none,fixed,headgate] [--seconds 4] [--rounds 2]
+  npm run overload -- [--only TEXT] [--guards none,fixed,headgate] [--seconds 3] [--rounds 2]
       [--other-rounds 1] [--seed 1] [--by-second] [--out FILE]
 
       Each server runs in a process of its own, and another sends to it. The guards take turns in each
@@ -41,7 +41,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     guards: { type: 'string', default: GUARDS.join() },
-    seconds: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '2' },
     'other-rounds': { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },

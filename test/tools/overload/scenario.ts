@@ -2,7 +2,7 @@ import type { Priority } from '../../../src/overload/cohorts.js'
 import type { Random } from '../simulate/random.js'
 
 /** What a server does for a request. */
-export type Work = 'backend' | 'quick' | 'mixed' | 'cpu' | 'sync'
+export type Work = 'backend' | 'small' | 'quick' | 'mixed' | 'cpu' | 'sync'
 
 /** A kind of server, and how clients use it. */
 export interface ServerKind {
@@ -38,10 +38,16 @@ export const SERVER_KINDS: Readonly<Record<Work, ServerKind>> = {
     ...{ capacity: WORKERS / 10, patienceMs: 100, fixedLimit: 16 },
     backend: { workers: WORKERS, serviceMs: () => 10 },
   },
+  small: {
+    // so that ten times as much is not more than the process can deny
+    title: 'a backend of 4 workers, 10 ms each',
+    ...{ capacity: 4 / 10, patienceMs: 100, fixedLimit: 12 },
+    backend: { workers: 4, serviceMs: () => 10 },
+  },
   quick: {
-    title: 'a backend of 2 workers, 1 ms each',
-    ...{ capacity: 2, patienceMs: 50, fixedLimit: 16 },
-    backend: { workers: 2, serviceMs: () => 1 },
+    title: 'a backend of 1 worker, 1 ms each',
+    ...{ capacity: 1, patienceMs: 50, fixedLimit: 16 },
+    backend: { workers: 1, serviceMs: () => 1 },
   },
   mixed: {
     title: `a backend of ${WORKERS} workers, ${READ_MS} ms each, and ${REPORT_MS} ms for a tenth`,
