@@ -56,7 +56,7 @@ function ratiosOf(
     const ratioOf = (guard: string) => rows.find((row) => row.guard === guard)?.['of fixed']?.split(' ')[0]
     return [name, ...columns.map((guard) => ratioOf(guard) ?? '–')]
   })
-  return markdown(['', ...columns], rows)
+  return markdown(['scenario', ...columns], rows)
 }
 
 /** The goals of the scenarios that this package missed. */
