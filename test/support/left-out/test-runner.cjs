@@ -1,5 +1,6 @@
 const cluster = require('node:cluster')
 const { default: runCircus } = require('jest-circus/runner')
+const { disableStorages } = require('../async-storages.cjs')
 require('../kept-scripts.cjs')
 
 /**
@@ -9,6 +10,7 @@ require('../kept-scripts.cjs')
 module.exports = function runWithoutMissing(globalConfig, ...others) {
   // The module outlives a test file: cluster stores of earlier files would answer the workers of this one.
   cluster.removeAllListeners('message')
+  disableStorages()
   const running = runCircus(globalConfig, ...others) // not awaited, or each stack trace would name this file
   return globalConfig.ci ? running : running.then(withoutMissing)
 }
