@@ -1,7 +1,7 @@
 const vm = require('node:vm')
 
 const { compileFunction } = vm
-/** By file name: a module's wrapped source and its script. */
+/** By file name: a module's source, which jest keeps too, its parameters and its script. */
 const scripts = new Map()
 
 /**
@@ -14,10 +14,10 @@ vm.compileFunction = function compileOnce(source, parameters, options) {
   const { filename, parsingContext } = options ?? {}
   if (parsingContext === undefined) return compileFunction(source, parameters, options)
   const head = `(function (${parameters}) {`
-  const wrapped = `${head}${source}\n})`
   let kept = scripts.get(filename)
-  if (kept?.wrapped !== wrapped) {
-    kept = { wrapped, script: new vm.Script(wrapped, { filename, columnOffset: -head.length }) }
+  if (kept?.source !== source || kept.head !== head) {
+    const script = new vm.Script(`${head}${source}\n})`, { filename, columnOffset: -head.length })
+    kept = { source, head, script }
     scripts.set(filename, kept)
   }
   return kept.script.runInContext(parsingContext)
