@@ -25,9 +25,20 @@ const MIN_SAMPLES = 10
 /** A window of so many samples moves the limit half of the way. */
 const HALF_WAY_SAMPLES = 20
 
+/** The limit moves only if this share of it was used: up, and down. */
+const GROWS_FROM = 0.5
+const FALLS_FROM = 0.75
+
 /** A probe lets so many requests run at once, as Envoy's does, or this share of the limit if that is more. */
 const PROBE_LIMIT = 3
 const PROBE_SHARE = 0.05
+
+/**
+ * In a probe, requests that began before it take places, since what stands behind the guard still works on them. After
+ * this time, or so many mean latencies, they are something else, such as long polls.
+ */
+const LEFT_BEHIND_MS = 1000
+const LEFT_BEHIND_LATENCIES = 5
 
 /** An event loop that is late by more than this, in every measurement of a window, has too much to do. */
 const MAX_LOOP_DELAY_MS = 30
@@ -38,6 +49,7 @@ const LONGEST_MS = 86_400_000
 interface Window {
   readonly startedAtMs: number
   count: number
+  sumMs: number
   /** The most requests that ran at once. */
   peak: number
   /** The least delay of the event loop. */
@@ -55,7 +67,8 @@ interface Window {
  * - Latencies are compared by class of routes, so that a slow report is no overload.
  * - A window with few samples moves the limit less.
  * - The baseline falls whenever a window is surely faster, and a probe runs only while requests are denied.
- * - The limit does not grow while less than half of it is used (Netflix' Gradient2).
+ * - The limit does not grow while less than half of it is used (Netflix' Gradient2), nor fall while less than
+ *   three quarters are: then no queue is as long as it, and requests take longer for another reason.
  * - There is no limit until the first requests have ended: then it is how many run, so that a process that starts
  *   under load denies none for want of knowledge.
  *
@@ -73,6 +86,11 @@ export class AdaptiveLimit {
   #probedLimit: number
   /** The limit when nothing was denied last. */
   #calmLimit: number
+  /** The mean latency of the last window. */
+  #meanMs = 0
+  /** How many run that began before the probe, and whether they still take places. */
+  #leftBehind = 0
+  #countsLeftBehind = true
 
   constructor(options: AdaptiveLimitOptions) {
     this.#options = options
@@ -83,7 +101,8 @@ export class AdaptiveLimit {
   /** How many requests may run at once now. */
   get current(): number {
     if (!this.#epochs.isProbe) return this.#limit
-    return Math.min(Math.max(PROBE_LIMIT, this.#limit * PROBE_SHARE), this.#limit)
+    const places = Math.min(Math.max(PROBE_LIMIT, this.#limit * PROBE_SHARE), this.#limit)
+    return this.#countsLeftBehind ? places : places + this.#leftBehind
   }
 
   /** The limit without a probe, which is smaller for a moment. */
@@ -96,8 +115,8 @@ export class AdaptiveLimit {
   }
 
   /** Returns the epoch of a request that begins now. Each one has to `end`. */
-  begin(): Epoch {
-    return this.#epochs.begin()
+  begin(nowMs: number): Epoch {
+    return this.#epochs.begin(nowMs)
   }
 
   /** Returns the baseline of a class of routes in milliseconds; `undefined` if it is not known yet. */
@@ -110,11 +129,14 @@ export class AdaptiveLimit {
    * class of routes, its latency says nothing.
    */
   end(routeClass: string | undefined, latencyMs: number, epoch: Epoch, running: number): void {
+    if (this.#epochs.isEarlier(epoch)) this.#leftBehind--
     if (!this.#epochs.isCurrent(epoch)) return
-    this.#epochs.end(epoch)
-    if (routeClass === undefined || !(latencyMs >= 0 && latencyMs < LONGEST_MS)) return
+    const isLatency = latencyMs >= 0 && latencyMs < LONGEST_MS
+    this.#epochs.end(epoch, isLatency ? latencyMs : 0)
+    if (routeClass === undefined || !isLatency) return
     this.#baselines.add(routeClass, latencyMs)
     this.#window.count++
+    this.#window.sumMs += latencyMs
     if (running > this.#window.peak) this.#window.peak = running
   }
 
@@ -142,12 +164,17 @@ export class AdaptiveLimit {
       if (this.#epochs.isStart) this.#endStart(nowMs, running)
       else this.#endProbe(nowMs, isMeasured)
     }
+    if (this.#epochs.isProbe) this.#countsLeftBehind = this.#epochs.ageMs(nowMs) <= this.#leftBehindMs
     if (this.#epochs.isStart || this.#epochs.isProbe) return
     const { startedAtMs, count } = this.#window
     const ageMs = nowMs - startedAtMs
-    if (this.#probes.isDue(nowMs) && this.#canProbe) this.#startProbe(nowMs)
+    if (this.#probes.isDue(nowMs) && this.#canProbe) this.#startProbe(nowMs, running)
     else if (ageMs >= LONGEST_WINDOW_MS || (ageMs >= WINDOW_MS && count >= MIN_SAMPLES))
       this.#closeWindow(nowMs)
+  }
+
+  get #leftBehindMs(): number {
+    return Math.max(LEFT_BEHIND_MS, LEFT_BEHIND_LATENCIES * this.#meanMs)
   }
 
   get #canProbe(): boolean {
@@ -163,9 +190,11 @@ export class AdaptiveLimit {
   }
 
   /** A limit by how many ran at the start is no measure if the server was overloaded then. */
-  #startProbe(nowMs: number): void {
+  #startProbe(nowMs: number, running: number): void {
     if (this.#probes.isFirst) this.#limit = Math.min(this.#limit, this.#options.initial)
     this.#epochs.startProbe(nowMs)
+    this.#leftBehind = running
+    this.#countsLeftBehind = true
     this.#baselines.discard()
   }
 
@@ -192,11 +221,12 @@ export class AdaptiveLimit {
   }
 
   #adjust(nowMs: number): void {
-    const { peak } = this.#window
+    const { peak, sumMs, count: samples } = this.#window
+    this.#meanMs = sumMs / samples
     const { factor, count } = this.#baselines.observe(nowMs, this.#epochs.ageMs(nowMs))
     const gradient = clamp(this.#options.tolerance / factor, 0.5, 2)
     const next = this.#limit * gradient + Math.sqrt(this.#limit)
-    if (next > this.#limit && peak < this.#limit / 2) return
+    if (peak < this.#limit * (next > this.#limit ? GROWS_FROM : FALLS_FROM)) return
     const step = (next - this.#limit) * (count / (count + HALF_WAY_SAMPLES))
     this.#limit = clamp(this.#limit + step, this.#options.min, this.#options.max)
     if (this.#limit >= this.#probedLimit / 2 || !this.#probes.hasDenied) return
@@ -213,7 +243,7 @@ export class AdaptiveLimit {
 }
 
 function windowAt(startedAtMs: number): Window {
-  return { startedAtMs, count: 0, peak: 0, loopDelayMs: Number.POSITIVE_INFINITY }
+  return { startedAtMs, count: 0, sumMs: 0, peak: 0, loopDelayMs: Number.POSITIVE_INFINITY }
 }
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))

@@ -1,10 +1,7 @@
 import { FirstRequests } from './first-requests.js'
 
-/** The epoch in which a request began. It counts only in that epoch. */
+/** The epoch in which a request began. Its complement, if the request is not measured. */
 export type Epoch = number
-
-/** The epoch of requests that count in none. */
-const NO_EPOCH = -1
 
 /** So many requests are measured at the start of the process, and in a probe. */
 const MEASURED = 30
@@ -18,7 +15,7 @@ const GIVE_UP_MS = 60_000
 
 /**
  * The epochs of a guard. Latencies are measured at its start and in probes: of the first requests that begin in such an
- * epoch, until all of them have ended. Between these, every request counts that began since the last one.
+ * epoch, until they have ended. Between these, every request counts that began since the last one.
  */
 export class Epochs {
   #kind: 'start' | 'probe' | 'between' = 'start'
@@ -42,17 +39,22 @@ export class Epochs {
   }
 
   /** Returns the epoch of a request that begins now. */
-  begin(): Epoch {
-    return this.#first === undefined || this.#first.begin() ? this.#epoch : NO_EPOCH
+  begin(nowMs: number): Epoch {
+    return this.#first === undefined || this.#first.begin(nowMs) ? this.#epoch : ~this.#epoch
   }
 
   /** Counts the end of a request. */
-  end(epoch: Epoch): void {
-    if (this.isCurrent(epoch)) this.#first?.end()
+  end(epoch: Epoch, latencyMs: number): void {
+    if (this.isCurrent(epoch)) this.#first?.end(latencyMs)
   }
 
+  /** Returns whether a request is measured that began in this epoch. */
   isCurrent(epoch: Epoch): boolean {
     return epoch === this.#epoch
+  }
+
+  isEarlier(epoch: Epoch): boolean {
+    return (epoch < 0 ? ~epoch : epoch) < this.#epoch
   }
 
   /** Whether the measurement of this epoch has taken too long. */
@@ -66,7 +68,7 @@ export class Epochs {
     if (first === undefined) return false
     const ageMs = this.ageMs(nowMs)
     if (ageMs > LONGEST_MS && first.begun >= MIN_MEASURED) first.close()
-    if (!first.areOver) return false
+    if (!first.areOver(nowMs)) return false
     if (!needsMore || first.begun >= MOST_MEASURED || ageMs > LONGEST_MS) return true
     first.addWanted(MEASURED)
     return false

@@ -259,7 +259,7 @@ export class GuardCore {
     this.#cohorts.admitted(this.#running)
     ticket.state = 'running'
     ticket.startedAtMs = nowMs
-    ticket.epoch = this.#limit.begin()
+    ticket.epoch = this.#limit.begin(nowMs)
     const { tenant, tenantId = '' } = ticket
     if (tenant) this.#options.tenants?.took(tenant, tenantId, nowMs)
   }
@@ -273,10 +273,11 @@ export class GuardCore {
   }
 
   #hasPlace(ticket: Ticket, isWithinShare: boolean, nowMs: number): boolean {
-    const { current } = this.#limit
+    const { current, limit } = this.#limit
+    const { criticalShare } = this.#options
     let free = current
-    if (ticket.priority !== CRITICAL && nowMs - this.#criticalAtMs < KEEP_CRITICAL_MS)
-      free *= 1 - this.#options.criticalShare
+    if (ticket.priority === CRITICAL) free = Math.max(current, limit * criticalShare)
+    else if (nowMs - this.#criticalAtMs < KEEP_CRITICAL_MS) free *= 1 - criticalShare
     if (!isWithinShare && this.#isOverCap(ticket, nowMs)) free *= 1 - KEPT_FOR_SHARES
     return this.#running < Math.max(1, free === current ? current : Math.floor(free))
   }

@@ -13,6 +13,10 @@ export interface EventLoop {
 const LONGEST_WAIT_MS = 120
 const LONGEST_CRITICAL_WAIT_MS = 500
 
+/** A loop that has been busy for less than this time handles a burst, unless requests were late a moment ago. */
+const BURST_MS = 400
+const MOMENT_MS = 2000
+
 /** One request, or other work, counts as this long at most, so that a pause does not make many requests late. */
 const LONGEST_WORK_MS = 50
 
@@ -45,6 +49,9 @@ export class LoopWait {
   /** How long denials have taken since a request was handled, and whether the last request was late. */
   #denialsMs = 0
   #wasLate = false
+  #lateAtMs = Number.NEGATIVE_INFINITY
+  /** Since when the loop has not been idle. */
+  #busySinceMs = 0
 
   constructor(loop: EventLoop | undefined) {
     this.#loop = loop
@@ -55,8 +62,11 @@ export class LoopWait {
     if (this.#turnAtMs === undefined) this.#beginTurn(nowMs)
     else this.#countWork(nowMs)
     const longestMs = isCritical ? LONGEST_CRITICAL_WAIT_MS : LONGEST_WAIT_MS
-    this.#wasLate = this.#waitedMs + this.#workMs > longestMs && this.#denialsMs < MOST_DENIALS_MS
-    if (!this.#wasLate) this.#denialsMs = 0
+    const isBurst = nowMs - this.#busySinceMs < BURST_MS && nowMs - this.#lateAtMs > MOMENT_MS
+    const isLong = this.#waitedMs + this.#workMs > longestMs
+    this.#wasLate = isLong && !isBurst && this.#denialsMs < MOST_DENIALS_MS
+    if (this.#wasLate) this.#lateAtMs = nowMs
+    else this.#denialsMs = 0
     return this.#wasLate
   }
 
@@ -65,7 +75,9 @@ export class LoopWait {
     this.#wasLate = false // the time between turns is not that of a denial
     this.#countWork(nowMs)
     const idleMs = this.#loop.idleMs()
-    this.#waitedMs = idleMs - this.#idleMs > IDLE_MS ? 0 : this.#workMs / 2
+    const wasIdle = idleMs - this.#idleMs > IDLE_MS
+    if (wasIdle) this.#busySinceMs = nowMs
+    this.#waitedMs = wasIdle ? 0 : this.#workMs / 2
     this.#workMs = 0
     this.#idleMs = idleMs
     this.#turnAtMs = nowMs

@@ -6,7 +6,7 @@ const newLimit = (changes: Partial<AdaptiveLimitOptions> = {}) =>
 
 /** Has so many requests begin and end that all took the same time, while `running` ran. */
 function requests(limit: AdaptiveLimit, count: number, latencyMs: number, running = limit.current): void {
-  for (let i = 0; i < count; i++) limit.end('all', latencyMs, limit.begin(), running)
+  for (let i = 0; i < count; i++) limit.end('all', latencyMs, limit.begin(0), running)
 }
 
 /** A limit of 20 that has started with requests of 10 ms. */
@@ -26,7 +26,7 @@ function window(limit: AdaptiveLimit, untilMs: number, latencyMs: number, runnin
 
 test('until the first thirty requests have ended, all are admitted; then as many as run, and some more', () => {
   const limit = newLimit()
-  const epochs = Array.from({ length: 200 }, () => limit.begin())
+  const epochs = Array.from({ length: 200 }, () => limit.begin(0))
   for (const [i, epoch] of epochs.slice(1).entries()) limit.end('all', 1 + (i % 29), epoch, 200)
   limit.advance(100, 200)
   expect([limit.current, limit.baselineMs('all')]).toEqual([1000, undefined])
@@ -83,6 +83,13 @@ test('a window with fewer requests moves it less', () => {
   )
 })
 
+test('the limit does not fall while less than three quarters of it are used', () => {
+  const limit = limitOf()
+  window(limit, 100, 10, 9)
+  window(limit, 200, 10, 9)
+  expect([window(limit, 300, 99, 14.9), window(limit, 400, 99, 15)]).toEqual([20, 15.6])
+})
+
 test('it stays between its bounds', () => {
   const low = limitOf({ min: 10 })
   for (let i = 1; i < 3; i++) window(low, 100 * i, 1)
@@ -110,18 +117,47 @@ test('a denial soon after the start begins a probe, in which three requests run 
   expect([limit.isProbing, limit.baselineMs('all')]).toEqual([false, 20])
 })
 
-test('a probe waits for the longest of its requests, also for one that gets no response', () => {
+test('a probe waits for nine tenths of its requests, also for one that gets no response', () => {
   const limit = limitOf()
   probe(limit, 150)
-  const epochs = Array.from({ length: 40 }, () => limit.begin())
-  for (const epoch of epochs.slice(2)) limit.end('all', 5, epoch, 3)
+  const epochs = Array.from({ length: 40 }, () => limit.begin(150))
+  for (const epoch of epochs.slice(4)) limit.end('all', 5, epoch, 3)
   limit.advance(1000, 0)
-  limit.end('all', 1865, epochs[0] as number, 3)
-  limit.advance(2000, 0)
   expect(limit.isProbing).toBe(true)
   limit.end(undefined, 0, epochs[1] as number, 3)
-  limit.advance(2010, 0)
-  expect([limit.isProbing, limit.baselineMs('all')]).toEqual([false, (28 * 5 + 1865) / 29])
+  limit.advance(1010, 0)
+  expect([limit.isProbing, limit.baselineMs('all')]).toEqual([false, 5])
+})
+
+test('one of the requests of a probe may take much longer than the others', () => {
+  const limit = limitOf()
+  probe(limit, 150)
+  requests(limit, 27, 5, 3)
+  for (let i = 0; i < 3; i++) limit.begin(180)
+  const probing = [180, 230, 231].map((nowMs) => {
+    limit.advance(nowMs, 3)
+    return limit.isProbing
+  })
+  expect([...probing, limit.baselineMs('all')]).toEqual([true, true, false, 5])
+})
+
+test('requests from before a probe take its places for a second, or for five latencies', () => {
+  const places = [10, 400].map((latencyMs) => {
+    const limit = limitOf()
+    window(limit, 100, latencyMs)
+    const before = [limit.begin(120), limit.begin(120), limit.begin(120)]
+    limit.denied(150)
+    limit.advance(150, 3)
+    return [1150, 1151, 2151].map((nowMs) => {
+      limit.advance(nowMs, 3)
+      if (nowMs === 1151) limit.end('all', 1, before[0] as number, 3)
+      return limit.current
+    })
+  })
+  expect(places).toEqual([
+    [3, 5, 5],
+    [3, 3, 5],
+  ])
 })
 
 test('of a large limit, a twentieth runs at once in a probe', () => {
@@ -189,9 +225,9 @@ test('one denial begins no probe, however long its window takes because few requ
 test('requests that began before a probe count neither for it nor after it', () => {
   const limit = limitOf()
   window(limit, 100, 10)
-  const before = limit.begin()
+  const before = limit.begin(0)
   probe(limit, 150)
-  const during = Array.from({ length: 31 }, () => limit.begin())
+  const during = Array.from({ length: 31 }, () => limit.begin(0))
   for (let i = 0; i < 1000; i++) limit.end('all', 500, before, 20)
   limit.advance(200, 0)
   expect(limit.isProbing).toBe(true)
@@ -220,8 +256,8 @@ test('the next probe needs denials that last for a second, half a minute later',
 test('a probe whose requests do not end is given up, and changes nothing', () => {
   const limit = limitOf()
   probe(limit, 0)
-  requests(limit, 29, 99, 3)
-  limit.begin()
+  requests(limit, 26, 99, 3)
+  for (let i = 0; i < 4; i++) limit.begin(0)
   const probing = [60_000, 60_001].map((nowMs) => {
     limit.advance(nowMs, 0)
     return limit.isProbing

@@ -36,34 +36,50 @@ function loopOf() {
 
 const none = (late: readonly boolean[]) => !late.includes(true)
 
+/** A loop that has been busy for a while, with one request in each turn. */
+function busyLoop() {
+  const loop = loopOf()
+  for (let i = 0; i < 80; i++) loop.turn(1)
+  return loop
+}
+
 test('a request of a turn has waited for those before it', () => {
-  expect(loopOf().turn(40).indexOf(true)).toBe(25)
+  expect(busyLoop().turn(40).indexOf(true)).toBe(24)
 })
 
 test('without a pause, it has waited for half of the turn before as well', () => {
-  const { turn, wait } = loopOf()
+  const { turn, wait } = busyLoop()
   turn(20)
   expect(turn(40).indexOf(true)).toBe(15)
   wait(1.5)
   expect(turn(40).indexOf(true)).toBe(25)
 })
 
+test('a burst that finds an idle loop has 400 ms, but not soon after another', () => {
+  const { turn, wait } = loopOf()
+  expect(turn(100).indexOf(true)).toBe(80)
+  wait(1000)
+  expect(turn(100).indexOf(true)).toBe(25)
+  wait(2001)
+  expect(turn(100).indexOf(true)).toBe(80)
+})
+
 test('once a turn of denials is over, requests are handled again', () => {
-  const { turn } = loopOf()
+  const { turn } = busyLoop()
   turn(200)
   expect(turn(3)).toEqual([false, false, false])
 })
 
 test('a critical request is late only after half a second', () => {
-  const { turn } = loopOf()
-  turn(30) // 25 are handled
-  expect(turn(120, 5, 0, true).indexOf(true)).toBe(88)
+  const { turn } = busyLoop()
+  turn(30) // 24 are handled
+  expect(turn(120, 5, 0, true).indexOf(true)).toBe(89)
 })
 
 test('one request is handled whenever denials have taken 20 ms', () => {
-  const { turn } = loopOf()
-  const late = turn(25 + 20, 5, 4)
-  expect(late.slice(25).flatMap((isLate, i) => (isLate ? [] : [i]))).toEqual([5, 11, 17])
+  const { turn } = busyLoop()
+  const late = turn(24 + 20, 5, 4)
+  expect(late.slice(24).flatMap((isLate, i) => (isLate ? [] : [i]))).toEqual([5, 11, 17])
 })
 
 test('a few connections that always have a request are no queue', () => {

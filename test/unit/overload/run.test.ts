@@ -89,19 +89,23 @@ test('calls are compared within an operation, so that slow ones among fast ones 
   const limitAfter = async (operation: { operation?: string }) => {
     jest.useFakeTimers()
     try {
-      const guard = overloadGuard({ maxWait: 0 })
-      const call = (ms: number, options: object = {}) =>
-        guard.run(() => void jest.advanceTimersByTime(ms), options)
-      for (let i = 0; i < 30; i++) await call(i % 2 === 0 ? 10 : 500, i % 2 === 0 ? {} : operation)
+      const guard = overloadGuard({ maxWait: 0, maxLimit: 22 })
+      const calls = async (ms: number, options: object = {}) => {
+        const call = () => guard.run(() => new Promise((resolve) => setTimeout(resolve, ms)), options)
+        const all = Promise.allSettled(Array.from({ length: 20 }, call))
+        await jest.advanceTimersByTimeAsync(ms)
+        await all
+      }
+      for (let i = 0; i < 30; i++) await calls(i % 2 === 0 ? 10 : 500, i % 2 === 0 ? {} : operation)
       const { limit } = guard.status()
-      for (let i = 0; i < 30; i++) await call(500, operation)
+      for (let i = 0; i < 5; i++) await calls(500, operation)
       return guard.status().limit - limit
     } finally {
       jest.useRealTimers()
     }
   }
   expect(await limitAfter({})).toBeLessThan(0)
-  expect(await limitAfter({ operation: 'report' })).toBe(0)
+  expect(await limitAfter({ operation: 'report' })).toBeGreaterThanOrEqual(0)
 })
 
 test('an abort while the call runs is the affair of the call', async () => {
