@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { callBefore } from '../util/call-before.js'
 
 /** Node.js' HTTP/2 compatibility response, which has no `closed`, `destroyed` or socket. */
 export interface OnHttp2 {
@@ -90,18 +91,22 @@ export function listenersOf(socket: Socket): Listeners {
 export function onceEnded(res: ServerResponse & OnHttp2, onEnded: () => void, onLeft: () => void): boolean {
   if (isOver(res)) return false
   const isHttp2 = res.stream !== undefined
-  if (isHttp2) callBefore(res, 'destroy', onEnded)
+  if (isHttp2) callBefore(res, ['destroy'], onEnded)
   onceFinished(res, onEnded)
   onceClosed(res, () => {
-    if (res.writableEnded || isDestroyed(res)) {
+    if (isEndedByHandler(res)) {
       onEnded()
       return
     }
     onLeft()
-    callBefore(res, 'end', onEnded)
-    if (!isHttp2) callBefore(res, 'destroy', onEnded)
+    callBefore(res, isHttp2 ? ['end'] : ['end', 'destroy'], onEnded)
   })
   return true
+}
+
+/** Returns whether a response of HTTP/1.1 is over because its handler ended or destroyed it. */
+export function isEndedByHandler(res: ServerResponse): boolean {
+  return res.writableEnded || isDestroyed(res)
 }
 
 /**
@@ -113,15 +118,4 @@ function isDestroyed(res: ServerResponse): boolean {
   if (!('errored' in res) || res.errored === null) return false
   const isLost = connectionQueuedOn(res)?.destroyed === true
   return !(isLost && (res.errored as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET')
-}
-
-function callBefore(res: ServerResponse, method: 'end' | 'destroy', listener: () => void): void {
-  const original = res[method] as (...args: unknown[]) => ServerResponse
-
-  function callListenerFirst(this: ServerResponse, ...args: unknown[]): ServerResponse {
-    listener()
-    return original.apply(this, args)
-  }
-
-  res[method] = callListenerFirst as never
 }

@@ -2,10 +2,11 @@ import type { ServerResponse } from 'node:http'
 import { isPlaceholder, noOutcome } from '../http/placeholder.js'
 import { type LoginWriter, nodeWriter, type ResponseWriter } from '../http/response-writer.js'
 import { inBackground } from '../util/background-timer.js'
+import { callBefore } from '../util/call-before.js'
 import { fieldsOf, hasMethods } from '../util/values.js'
 import { LONGEST_MS } from './unanswered.js'
-import { watchersAtConnection } from './watched-connection.js'
-import { beginAll, expireAll, leaveAll, type Watchers } from './watchers.js'
+import { BEGINNINGS, watchersAtConnection } from './watched-connection.js'
+import { beginAll, endAll, expireAll, leaveAll, type Watchers } from './watchers.js'
 
 /** Also knows when a response begins. */
 export interface OverloadWriter<Res> extends ResponseWriter<Res> {
@@ -13,8 +14,9 @@ export interface OverloadWriter<Res> extends ResponseWriter<Res> {
   statusOf(res: Res): number
   /**
    * Returns the watchers of a request. Those that are added are told when the first byte of its response is
-   * sent, or just before, and once its client has left, unless `isGone` says that it has. Where nothing tells
-   * whether there will be a response, they expire after a minute.
+   * sent, or just before, and once its client has left, unless `isGone` says that it has. After it has left, the
+   * response begins once its handler ends it. Where nothing tells whether there will be a response, they expire
+   * after a minute.
    */
   watchersOf(req: object, res: Res): WatchersOfRequest
 }
@@ -48,13 +50,11 @@ export function overloadWriterOver<Res>(
   }
 }
 
-/**
- * Has watchers told by the methods of a response. `writeHead` does not begin it: Node.js keeps the headers
- * until the first piece of the body, for which the handler may still have to wait.
- */
+/** Has watchers told by the methods of a response. */
 function watchersAtResponse(req: object, res: ServerResponse): WatchersOfRequest {
   return watchersIn(req, (watchers) => {
-    onMethods(res, ['write', 'end', 'flushHeaders'], () => beginAll(watchers))
+    callBefore(res, BEGINNINGS, () => beginAll(watchers))
+    callBefore(res, ['destroy'], () => endAll(watchers))
     nodeWriter.onceAborted(res, () => watchers.leave())
   })
 }
@@ -63,13 +63,14 @@ function watchersAtSocket(req: object): WatchersOfRequest {
   return watchersIn(req, (watchers) => {
     const socket = socketOf(req)
     const timer = inBackground(setTimeout(expireAll, LONGEST_MS, watchers))
-    onMethods(socket, ['write', 'end'], () => {
+    callBefore(socket, ['write', 'end'], () => {
       clearTimeout(timer)
       beginAll(watchers)
     })
     onceSocketClosed(socket, () => {
       clearTimeout(timer)
       watchers.leave()
+      beginAll(watchers)
     })
   })
 }
@@ -95,20 +96,6 @@ export function watchersIn(owner: object, watch: (watchers: KeptWatchers) => voi
   watch(watchers)
   kept.set(owner, watchers)
   return watchers
-}
-
-type Method = (this: unknown, ...args: unknown[]) => unknown
-
-/** Calls `listener` before each call of these methods. */
-function onMethods(object: object, methods: readonly string[], listener: () => void): void {
-  const fields = object as Record<string, Method>
-  for (const name of methods) {
-    const method = fields[name] as Method
-    fields[name] = function callListenerFirst(...args) {
-      listener()
-      return method.apply(this, args)
-    }
-  }
 }
 
 interface Closing {

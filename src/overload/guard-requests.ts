@@ -3,7 +3,9 @@ import type { RequestSteps } from '../http/request-steps.js'
 import { isHeard } from '../limiter/charge-limits.js'
 import { type Decision, denyDisconnected, unchargedDecision } from '../limiter/decision.js'
 import type { NamedPart } from '../limiter/receipt.js'
+import { isIsolate } from '../platform.js'
 import { messageOf } from '../stores/store-error.js'
+import { inBackground } from '../util/background-timer.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { catchMaybe, ignoreRejection, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
@@ -14,6 +16,7 @@ import { type OverloadOptions, readPriority, readTenant } from './options.js'
 import { type PlaceKeeper, RequestPlace } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
 import { routeClassOf } from './route-class.js'
+import { LONGEST_MS } from './unanswered.js'
 import { addWatcher, hasPassed } from './watchers.js'
 
 /** What a guard needs for its requests. */
@@ -105,21 +108,30 @@ export function guardRequests<Req extends object, Res>({
     const reported = settled.then((isAdmitted) => {
       if (place.isGone) return false
       guard.settled(isAdmitted)
-      return withParts(place, (parts) => report(place, guardDecision(guard, isAdmitted, parts)))
+      return withParts(place, (parts) => {
+        report(place, guardDecision(guard, isAdmitted, parts))
+        return true
+      })
     })
     ignoreRejection(reported) // of a key function: the request has passed
     return true
   }
 
   function admit(place: Entering): MaybePromise<boolean> {
-    place.hasPassed = true
-    if (!isHeard(limiter.events)) return true
-    return withParts(place, (parts) => report(place, guardDecision(guard, true, parts)) && !place.isGone)
+    if (!isHeard(limiter.events)) return pass(place)
+    return withParts(place, (parts) => {
+      report(place, guardDecision(guard, true, parts))
+      return pass(place)
+    })
   }
 
-  function report({ req }: Entering, decision: Decision): true {
+  function pass(place: Entering): boolean {
+    place.hasPassed = true
+    return !place.isGone
+  }
+
+  function report({ req }: Entering, decision: Decision): void {
     stepped.report(decision, req)
-    return true
   }
 
   function denyOverload(place: Entering): MaybePromise<boolean> {
@@ -152,6 +164,10 @@ export function guardRequests<Req extends object, Res>({
    * else, such as a time-out, unless the guard lets it pass meanwhile.
    */
   function begin(place: Entering): void {
+    if (place.isGone) {
+      giveBack(place)
+      return
+    }
     const isWaiting = place.state === 'waiting'
     if (isWaiting && !place.hasPassed) {
       leave(place)
@@ -163,12 +179,33 @@ export function guardRequests<Req extends object, Res>({
     if (isWaiting) place.settle(true)
   }
 
-  /** Takes the place of a request back whose client has left. */
+  /**
+   * The client of a request has left. What its handler has begun goes on, and loads the server: other requests in
+   * its place would be too many. A handler that does not end the response has the place for as long again as it
+   * had run by then, and for a minute at most. On isolates, it ends with its request, and no timer runs between requests.
+   */
   function leave(place: Entering): void {
+    if (place.isGone) return
     place.isGone = true
     if (place.state === 'over') return
-    guard.abandon(place, classOf(place))
+    const routeClass = classOf(place)
+    place.isSample &&= guard.isSlow(place, routeClass)
+    if (place.state === 'running' && place.hasPassed && !isIsolate()) {
+      const timer = inBackground(setTimeout(giveBack, Math.min(guard.ranMs(place), LONGEST_MS), place))
+      place.left = { routeClass, timer }
+      return
+    }
+    guard.end(place, routeClass, place.isSample)
     place.settle(false)
+  }
+
+  /** Takes the place of a request back whose client left while its handler ran. */
+  function giveBack(place: Entering): void {
+    const { left } = place
+    if (left === undefined) return
+    place.left = undefined
+    clearTimeout(left.timer)
+    guard.end(place, left.routeClass, place.isSample)
   }
 
   return enter

@@ -19,10 +19,11 @@ export interface OverloadGuard<
  * - **The limit.** It follows from how long requests take: they take longer if there are too many. Latencies
  *   are compared within classes of routes. While requests are denied, the guard lets only three run at once
  *   from time to time, to measure how long they take without a queue.
- * - **Places.** A request has a place until the first byte of its response, or until its client leaves. One
- *   that is never answered keeps its place until its client leaves, so set a time-out for handlers. Uploads
- *   and slow handlers count as long as they have not begun to respond. Streams and WebSockets count until
- *   they begin.
+ * - **Places.** A request has a place until the first byte of its response. If its client leaves first, the
+ *   place is held until the handler ends the response, for as long again as the request had run by then, and
+ *   for a minute at most: the work of the handler goes on. Set a time-out for handlers, because one that never
+ *   responds keeps its place until its client leaves. Uploads and slow handlers count as long as they have not
+ *   begun to respond. Streams and WebSockets count until they begin.
  * - **Denials.** The lowest `priority` is denied first. Within a class, a client is either served or not for
  *   some seconds. A tenant within its share is served before others.
  * - **Waiting.** In a burst, a request waits for a place, for `maxWait` at most. A request that had to wait in

@@ -31,6 +31,13 @@ export class Place implements Ticket {
   }
 }
 
+/** A client that has left, whose handler still has its place. */
+export interface LeftClient {
+  readonly routeClass: string
+  /** Takes the place back from a handler that goes on for too long, or has stopped. */
+  readonly timer: ReturnType<typeof setTimeout>
+}
+
 /** Who gives places to requests, and takes them back. */
 export interface PlaceKeeper<Req, Res> {
   begin(place: RequestPlace<Req, Res>): void
@@ -47,6 +54,8 @@ export class RequestPlace<Req, Res> extends Place implements Watcher {
   hasPassed = false
   /** Whether its client left before the response began. */
   isGone = false
+  /** What was known when it left, while its handler goes on. */
+  left: LeftClient | undefined = undefined
   hasBegun = false
   /** Whether its latency can be compared with others. */
   isSample = true

@@ -133,13 +133,16 @@ export class ProcessGuard {
   }
 
   /**
-   * Takes the place of a request back that got no response. It is a sample only if it took longer than others
-   * take: one whose client gave up says that the server is slow, and one that was cancelled says nothing.
+   * Returns whether a request has run for longer than others of its class take. One whose client gives up then
+   * says that the server is slow, and one that was cancelled before says nothing.
    */
-  abandon(ticket: Ticket, routeClass: string): void {
-    if (ticket.state === 'over') return
-    const baselineMs = this.#limit.baselineMs(routeClass) ?? Number.POSITIVE_INFINITY
-    this.end(ticket, routeClass, this.#clock.now() - ticket.startedAtMs > baselineMs)
+  isSlow(ticket: Ticket, routeClass: string): boolean {
+    return this.ranMs(ticket) > (this.#limit.baselineMs(routeClass) ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Returns for how long a request has had its place. */
+  ranMs({ startedAtMs }: Ticket): number {
+    return this.#clock.now() - startedAtMs
   }
 
   /** Returns the time of the monotonic clock by which the guard decides. */

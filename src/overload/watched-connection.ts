@@ -1,6 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { beginAll, leaveAll, type Watcher, type Watchers } from './watchers.js'
+import { isEndedByHandler } from '../http/response-end.js'
+import { callBefore } from '../util/call-before.js'
+import { beginAll, endAll, leaveAll, type Watcher, type Watchers } from './watchers.js'
+
+/**
+ * The methods by which a response begins. `writeHead` is not one: Node.js keeps the headers until the first piece
+ * of the body, for which the handler may still have to wait.
+ */
+export const BEGINNINGS = ['write', 'end', 'flushHeaders'] as const
 
 /** The connection of an HTTP/1.1 server. Node.js sets which response may write to it. */
 type HttpSocket = Socket & { readonly _httpMessage?: unknown }
@@ -29,10 +37,18 @@ class WatchedConnection implements Watchers {
     beginAll(watchers)
   }
 
+  /** The response is over, or its client has left. Only then is the response changed, which few have to be. */
   leave(): void {
+    const response = this.#response
+    if (response === undefined) return
     const watchers = { last: this.last }
     this.#forget()
+    if (isEndedByHandler(response)) {
+      endAll(watchers)
+      return
+    }
     leaveAll(watchers)
+    callBefore(response, [...BEGINNINGS, 'destroy'], () => beginAll(watchers))
   }
 
   /** Connections wait for long, and would keep the last request of each. */

@@ -1,4 +1,7 @@
-/** What is told of a request: when its response begins, or that its client has left before. */
+/**
+ * What is told of a request: when its response begins, and that its client has left before. After that, a response
+ * begins when its handler ends or destroys it.
+ */
 export interface Watcher {
   readonly guard: object
   /** Whether the request has passed the guard. */
@@ -35,6 +38,12 @@ export function beginAll({ last }: Watchers): void {
 
 export function leaveAll({ last }: Watchers): void {
   for (let watcher = last; watcher !== undefined; watcher = watcher.before) watcher.leave()
+}
+
+/** The client has left, and no handler can respond any more. */
+export function endAll(watchers: Watchers): void {
+  leaveAll(watchers)
+  beginAll(watchers)
 }
 
 /** Returns whether any of them waited for a response. */

@@ -23,10 +23,11 @@ export interface OverloadGuard<Info extends FetchInfo = FetchInfo>
  *
  * A request has its place until there is a response: until `handle` ends, or `finish` is called. If you call
  * the guard without `handle`, pass each response to `finish`, even that to an error. Otherwise the place is
- * taken until the client leaves, where the server tells that, or for a minute. Latencies are compared by
- * method, and by `info.route`.
+ * taken for a minute, or, where the server tells that the client left, for as long again as the request had run
+ * by then. Latencies are compared by method, and by `info.route`.
  *
- * On isolates such as Workers, no request waits for a place, and each isolate has its own limit.
+ * On isolates such as Workers, no request waits for a place, each isolate has its own limit, and a request
+ * whose client leaves gives its place back at once.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  *

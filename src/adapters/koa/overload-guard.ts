@@ -38,5 +38,8 @@ export function overloadGuard<Ctx extends ExtendableContext = Context>(
 ): OverloadGuard<Ctx> {
   const writer = overloadWriterOver(koaWriter, ({ res }: Response) => res)
   const { steps, controls } = overloadSteps<Ctx, Response>(options, writer)
-  return Object.assign(middlewareOf(steps, options.onDenied), controls)
+  return Object.assign(
+    middlewareOf(steps, options.onDenied, () => true),
+    controls,
+  )
 }

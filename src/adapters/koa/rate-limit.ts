@@ -7,6 +7,7 @@ import { decisionFor } from '../../http/recorded-decision.js'
 import { passRequest, type RequestSteps, requestSteps } from '../../http/request-steps.js'
 import { isOver } from '../../http/response-end.js'
 import { isHolding } from '../../limiter/concurrency/held-by-decision.js'
+import type { Decision } from '../../limiter/decision.js'
 import type { MiddlewareLimiter } from '../../limiter/limiter.js'
 import { guardSteps, type LoginControls } from '../../login/guard-steps.js'
 import type { LoginGuardOptions } from '../../login/options.js'
@@ -111,10 +112,11 @@ function nextAfter(withdraw: () => void, next: Next): Next {
   }
 }
 
-/** Creates middleware that runs these steps. */
+/** Creates middleware that runs these steps. `holds` returns whether a request holds units or a place. */
 export function middlewareOf<Ctx extends ExtendableContext>(
   steps: RequestSteps<Ctx, Response>,
   onDenied: DenialOptions<KoaTypes<Ctx>>['onDenied'],
+  holds = (decision: Decision | undefined) => decision !== undefined && isHolding(decision),
 ): RateLimitMiddleware<Ctx> {
   const { owner, limiter } = steps
   let isChecked = false
@@ -137,8 +139,7 @@ export function middlewareOf<Ctx extends ExtendableContext>(
 
   /** Koa ends no response whose client has left, so what the request holds is released here. */
   function passOn(ctx: Ctx, next: Next): Promise<unknown> {
-    const decision = decisionFor(ctx, limiter)
-    if (decision === undefined || !isHolding(decision)) return next()
+    if (!holds(decisionFor(ctx, limiter))) return next()
     return next().finally(() => ctx.respond !== false && isOver(ctx.res) && ctx.res.end())
   }
 

@@ -61,7 +61,7 @@ export function overloadCases({ name, start }: Adapter): void {
       expect(await statusOf('crowded')).toBe(200)
     })
 
-    test('gives the place of a client that has left back at once, while the handler runs', async () => {
+    test('gives the place of a client that has left back, also while the handler runs on', async () => {
       const hangUp = await hold('left')
       expect(await statusOf('left')).toBe(503)
       await hangUp()

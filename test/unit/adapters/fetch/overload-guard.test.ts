@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream'
 import { overloadGuard } from 'headgate/fetch'
 import { overloadGuard as overHttp } from 'headgate/http'
+import { assumeIsolate } from '../../../../src/platform.js'
 import { atMost } from '../../../support/overload.js'
 import { recordWarnings } from '../../../support/warnings.js'
 
@@ -49,13 +50,73 @@ test('a response that comes after a minute gives back no other place', async () 
   expect(guard.status().running).toBe(1)
 })
 
-test('a request whose signal aborts gives its place back at once', async () => {
+test('a request whose client has left has its place until its handler ends', async () => {
+  const guard = overloadGuard(atMost(1))
+  const client = new AbortController()
+  const running: number[] = []
+  const handled = guard.handle(request({ signal: client.signal }), INFO, async () => {
+    jest.advanceTimersByTime(50)
+    client.abort()
+    jest.advanceTimersByTime(49)
+    running.push(guard.status().running)
+    return new Response()
+  })
+  await handled
+  expect([...running, guard.status().running, jest.getTimerCount()]).toEqual([1, 0, 0])
+})
+
+test('a handler that goes on has its place for as long again, and for a minute at most', async () => {
+  const guard = overloadGuard(atMost(9))
+  const after = async (ms: number) => {
+    const client = new AbortController()
+    await guard(request({ signal: client.signal }), INFO)
+    jest.advanceTimersByTime(ms)
+    client.abort()
+    jest.advanceTimersByTime(Math.min(ms, 60_000) - 1)
+    const running = [guard.status().running]
+    jest.advanceTimersByTime(1)
+    return [...running, guard.status().running]
+  }
+  expect([await after(50), await after(30_000), await after(3_600_000)]).toEqual([
+    [1, 0],
+    [1, 0],
+    [1, 0],
+  ])
+})
+
+test('on isolates, a request whose client has left gives its place back at once', async () => {
+  assumeIsolate(true)
   const guard = overloadGuard(atMost(1))
   const client = new AbortController()
   await guard(request({ signal: client.signal }), INFO)
-  expect(guard.status().running).toBe(1)
   client.abort()
-  expect(guard.status().running).toBe(0)
+  assumeIsolate(undefined)
+  expect([guard.status().running, jest.getTimerCount()]).toEqual([0, 0])
+})
+
+/** Returns the limit after requests of 10 ms, and others whose clients leave while they run on for 1 s. */
+async function limitAfterLeaving(afterMs: number): Promise<number> {
+  const guard = overloadGuard({ maxWait: 0 })
+  const respondAfter = (ms: number) => () => {
+    jest.advanceTimersByTime(ms)
+    return new Response()
+  }
+  for (let i = 0; i < 200; i++) await guard.handle(request(), INFO, respondAfter(10))
+  for (let i = 0; i < 2; i++) {
+    const held = Array.from({ length: 20 }, () => ({ client: new AbortController() }))
+    const requests = held.map(({ client }) => request({ signal: client.signal }))
+    for (const each of requests) await guard(each, INFO)
+    jest.advanceTimersByTime(afterMs)
+    for (const { client } of held) client.abort()
+    jest.advanceTimersByTime(1000)
+    for (const each of requests) guard.finish(each, new Response())
+  }
+  return guard.status().limit
+}
+
+test('clients that give up say that the server is slow, and those that cancel before say nothing', async () => {
+  const [cancelled, gaveUp] = [await limitAfterLeaving(5), await limitAfterLeaving(200)]
+  expect([cancelled, gaveUp < cancelled]).toEqual([20, true])
 })
 
 test('an upgrade that is never answered has its place for a minute', async () => {
