@@ -56,15 +56,15 @@ export function guardRequests<Req extends object, Res>({
     const place = new RequestPlace(keeper, req, res, onDenied, priority, tenant)
     addWatcher(watchers, place)
     if (watchers.isGone) leave(place)
-    if (place.isGone) return deny(place, unchargedDecision('fail-closed'))
+    if (place.isGone) return turnAway(place)
     if (!guard.readsClients && !isHeard(limiter.events)) return offer(place)
     return withParts(place, ([part]) => {
       place.client = clientHash(part?.identity ?? '')
-      return place.isGone ? false : offer(place)
+      return place.isGone ? turnAway(place) : offer(place)
     })
   }
 
-  /** Calls `use` with the parts of a decision. Denies a request whose client cannot be known any more. */
+  /** Calls `use` with the parts of a decision, unless the client of the request has left before it was known. */
   function withParts(
     place: Entering,
     use: (parts: readonly NamedPart[]) => MaybePromise<boolean>,
@@ -75,7 +75,7 @@ export function guardRequests<Req extends object, Res>({
       (error) => denyDisconnected(error),
     )
     return thenMaybe(parts, (found) => {
-      if ('source' in found) return deny(place, found)
+      if ('source' in found) return turnAway(place)
       place.parts = found
       return use(found)
     })
@@ -93,7 +93,7 @@ export function guardRequests<Req extends object, Res>({
   }
 
   function afterWait(place: Entering, isAdmitted: boolean): MaybePromise<boolean> {
-    if (place.isGone) return false
+    if (place.isGone) return turnAway(place)
     guard.settled(isAdmitted)
     return isAdmitted ? admit(place) : denyOverload(place)
   }
@@ -125,9 +125,22 @@ export function guardRequests<Req extends object, Res>({
     })
   }
 
-  function pass(place: Entering): boolean {
+  function pass(place: Entering): MaybePromise<boolean> {
+    if (place.isGone) return turnAway(place)
     place.hasPassed = true
-    return !place.isGone
+    return true
+  }
+
+  /**
+   * Ends a request whose client has left. That is no decision: the guard has not denied it. In report mode, it
+   * passes, as it would without a guard.
+   */
+  function turnAway(place: Entering): MaybePromise<boolean> {
+    const { req, res, onDenied } = place
+    if (modeSwitch.mode !== 'report')
+      return denyRequest(steps, req, res, onDenied, unchargedDecision('fail-closed'))
+    place.hasPassed = true
+    return true
   }
 
   function report({ req }: Entering, decision: Decision): void {

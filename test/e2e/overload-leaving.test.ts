@@ -93,6 +93,23 @@ test('a herd of clients that give up gets no more handlers to run than there are
   expect(guard.status().running).toBe(0)
 })
 
+test('a request whose client leaves while it waits gives the place of a guard before this one back', async () => {
+  const outer = overloadGuard(atMost(2))
+  const inner = overloadGuard({ ...atMost(1), maxWait: '10s' })
+  const { handle, arrived, answerAll } = heldRequests()
+  const endpoint = await HTTP1.serve(NODE_HTTP.app(outer, inner, handle))
+  endpoint.start({ path: '/wait' })
+  await arrived(1)
+  const hangUp = endpoint.start()
+  await watch(inner).waits(1)
+  runForAMinute()
+  hangUp()
+  await watch(inner).waits(0)
+  expect(outer.status().running).toBe(1)
+  answerAll()
+  expect([outer, inner].map((each) => each.status().running)).toEqual([0, 0])
+})
+
 test('a herd whose handlers never end gives all places back', async () => {
   const guard = overloadGuard(atMost(100))
   const { handle, arrived } = heldRequests()
@@ -177,6 +194,7 @@ async function fastifyApp(handle: Handle): Promise<App> {
 function honoApp(handle: Handle): App {
   const guard = onHono(atMost(2))
   const app = new Hono<{ Bindings: { outgoing: ServerResponse } }>().use(guard)
+  app.onError((_error, c) => c.text('failed', 500))
   app.get('/wait', async (c) => c.text(await handle(c.env.outgoing)))
   return { listener: getRequestListener(app.fetch as never), guard }
 }

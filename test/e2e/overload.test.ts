@@ -115,10 +115,14 @@ describe.each(PLACES)('%s', (_name, app, protocol) => {
   test('a client that has left before takes no place, and its request reaches no handler', async () => {
     const { handler, open } = gate()
     const { endpoint, guard, waiting } = await serve(app, protocol, {}, [handler])
+    const decisions: unknown[] = []
+    for (const event of ['decision', 'denied'] as const)
+      guard.limiter.events.on(event, (decision) => decisions.push(decision))
     await sendAndHangUp(endpoint, { path: '/wait' })
     expect(open()).toBe(1)
     expect(guard.status().running).toBe(0)
     expect(waiting).toEqual([])
+    expect(decisions).toEqual([]) // the source of a store's failures would fire its alert
   })
 })
 

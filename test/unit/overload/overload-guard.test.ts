@@ -9,6 +9,7 @@ import {
   waitFor,
 } from 'headgate/http'
 import { customStore } from 'headgate/store'
+import { DisconnectedError } from '../../../src/keys/request.js'
 import { requestAndResponse } from '../../support/request-response.js'
 
 const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
@@ -63,6 +64,25 @@ test('events and the channel tell each decision, with the figures of the limit o
   ])
   expect(requests.map(({ res }) => res.statusCode)).toEqual([200, 503])
 })
+
+test.each(['enforce', 'report'] as const)(
+  'a request whose client left before its address was read is no decision of a guard, mode %s',
+  (mode) => {
+    const key = () => {
+      throw new DisconnectedError()
+    }
+    const guard = overloadGuard({ ...one, key, mode })
+    const decisions: unknown[] = []
+    guard.limiter.events.on('decision', (decision) => decisions.push(decision))
+    const { req, res } = requestAndResponse()
+    const next = jest.fn()
+    guard(req, res, next)
+    expect([decisions, req.rateLimit, next.mock.calls.length, res.writableEnded]).toEqual(
+      mode === 'report' ? [[], undefined, 1, false] : [[], undefined, 0, true],
+    )
+    expect(guard.status().running).toBe(0)
+  },
+)
 
 test('limiter.charge takes a place until it is released, and peek takes none', async () => {
   const { limiter, status } = overloadGuard(one)
