@@ -15,7 +15,7 @@ import { guardDecision } from './guard-decision.js'
 import { type OverloadOptions, readPriority, readTenant } from './options.js'
 import { type PlaceKeeper, RequestPlace } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
-import { routeClassOf } from './route-class.js'
+import { RouteClasses } from './route-class.js'
 import { LONGEST_MS } from './unanswered.js'
 import { addWatcher, hasPassed } from './watchers.js'
 
@@ -46,6 +46,7 @@ export function guardRequests<Req extends object, Res>({
   const { limiter, stepped, modeSwitch } = steps
   const { resolveParts } = stepped.core.limits
   type Entering = RequestPlace<Req, Res>
+  const classes = new RouteClasses()
   const keeper: PlaceKeeper<Req, Res> = { begin, leave }
 
   function enter(req: Req, res: Res, onDenied: Respond | undefined): MaybePromise<boolean> {
@@ -169,7 +170,7 @@ export function guardRequests<Req extends object, Res>({
     } catch (error) {
       warnOnce('HEADGATE_ROUTE_CLASS_FAILED', `headgate: routeClass failed (${messageOf(error)}).`)
     }
-    return routeClassOf(req, writer.statusOf(res))
+    return classes.of(req, writer.statusOf(res))
   }
 
   /**

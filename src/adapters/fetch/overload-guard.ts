@@ -24,7 +24,7 @@ export interface OverloadGuard<Info extends FetchInfo = FetchInfo>
  * A request has its place until there is a response: until `handle` ends, or `finish` is called. If you call
  * the guard without `handle`, pass each response to `finish`, even that to an error. Otherwise the place is
  * taken for a minute, or, where the server tells that the client left, for as long again as the request had run
- * by then. Latencies are compared by method, and by `info.route`.
+ * by then. Latencies are compared by method, and by `info.route` or else the first segment of the path.
  *
  * On isolates such as Workers, no request waits for a place, each isolate has its own limit, and a request
  * whose client leaves gives its place back at once.

@@ -119,6 +119,19 @@ test('clients that give up say that the server is slow, and those that cancel be
   expect([cancelled, gaveUp < cancelled]).toEqual([20, true])
 })
 
+test('a slow report that begins later gets no quick request denied, also if nothing names routes', async () => {
+  const guard = overloadGuard()
+  const statuses: (number | undefined)[] = []
+  for (let i = 0; i < 1000; i++) {
+    const isReport = i > 300 && i % 5 === 0
+    const each = new Request(`http://localhost/${isReport ? 'report/may' : 'page'}`)
+    statuses.push((await guard(each, INFO))?.status)
+    setTimeout(() => guard.finish(each, new Response()), isReport ? 1500 : 10)
+    jest.advanceTimersByTime(10)
+  }
+  expect(statuses.filter((status) => status !== undefined)).toEqual([])
+})
+
 test('an upgrade that is never answered has its place for a minute', async () => {
   const guard = overHttp(atMost(1))
   const upgrade = () => {
