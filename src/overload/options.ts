@@ -63,8 +63,8 @@ interface OverloadFields<Req, Res, Skip>
   /**
    * Returns the class of routes that a request belongs to, at the first byte of its response. How long requests
    * take is compared within a class, so that a slow report is not taken for overload. At most 100 classes are
-   * kept, and all others share one. Default: the method and the route, where the framework knows it, and
-   * whether the status is an error (400 and up).
+   * kept, and all others share one. Default: the method, the route or, where the framework does not know it,
+   * the first segment of the path, and whether the status is an error (400 and up).
    */
   routeClass?: (req: Req, res: Res) => string
   /** The limit of requests at once never falls below it, so that there are latencies to learn from. Default 3. */
