@@ -37,9 +37,7 @@ export function chargePlaces<Subject>(
     const verdict = guard.offerCall(place)
     if (verdict !== 'waiting') return decide(verdict === 'admitted')
     if (settings.modeSwitch.mode === 'report') return decide(true)
-    return new Promise<boolean>((resolve) => {
-      place.onSettled = resolve
-    }).then((isAdmitted) => {
+    return place.wait().then((isAdmitted) => {
       guard.settled(isAdmitted)
       return decide(isAdmitted)
     })

@@ -8,7 +8,7 @@ import { chargePlaces } from './charge-places.js'
 import type { OverloadWriter } from './first-byte.js'
 import { overloadFixes } from './fixes.js'
 import { LIMIT_NAME } from './guard-decision.js'
-import { type Enter, guardRequests } from './guard-requests.js'
+import { RequestGuard } from './guard-requests.js'
 import { OVERLOAD_ROWS, OVERLOAD_RULES, type OverloadOptions, OWNER, pickShared, weigher } from './options.js'
 import { type OverloadStatus, ProcessGuard } from './process-guard.js'
 import { type Run, runner } from './run.js'
@@ -54,12 +54,12 @@ export function overloadSteps<Req extends object, Res>(
       limits: [{ name: LIMIT_NAME, policy, ...(key && { key }) }],
     } as RequestOptions<ServerTypes<Req, Res>>,
     writer,
-    { charge: (_steps, ...request) => enter(...request) },
+    { charge: (_steps, req, res, onDenied) => requests.enter(req, res, onDenied) },
   )
   const { limiter, stepped, modeSwitch } = steps
   const numbers = { minLimit, maxLimit, maxWaitMs, weightOf: weigher(OWNER, options.weight) }
   const guard = new ProcessGuard(numbers, () => modeSwitch.mode !== 'report')
-  const enter: Enter<Req, Res> = guardRequests({ guard, writer, options, steps })
+  const requests: RequestGuard<Req, Res> = new RequestGuard({ guard, writer, options, steps })
   chargePlaces(guard, options, stepped)
   refuseUnits(stepped)
   const stopSharing = store && shareTenants(guard, store, `${prefix}:overload:${limiter.name}`)

@@ -26,6 +26,13 @@ export class Place implements Ticket {
     this.onSettled = undefined
   }
 
+  /** Resolves when it has waited: with whether it has a place. */
+  wait(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.onSettled = resolve
+    })
+  }
+
   settle(isAdmitted: boolean): void {
     this.onSettled?.(isAdmitted)
   }
