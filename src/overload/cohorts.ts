@@ -45,6 +45,8 @@ export class Cohorts {
   #arrived = 0
   #passed = 0
   #admitted = 0
+  /** Requests that passed and left without a place. Those that still wait are not among them. */
+  #unplaced = 0
   /** The sum of how many ran after each admission. */
   #ran = 0
   #share = 1
@@ -84,6 +86,11 @@ export class Cohorts {
     this.#ran += running
   }
 
+  /** A request that had passed found no place in time. */
+  recordUnplaced(): void {
+    this.#unplaced++
+  }
+
   /** Closes the window if it is over. */
   advance(nowMs: number, limit: number): void {
     const ageMs = nowMs - this.#windowAtMs
@@ -97,13 +104,18 @@ export class Cohorts {
   /** Begins a new window, as while a probe keeps requests out. */
   pause(nowMs: number): void {
     this.#windowAtMs = nowMs
-    this.#arrived = this.#passed = this.#admitted = this.#ran = 0
+    this.#arrived = this.#passed = this.#admitted = this.#unplaced = this.#ran = 0
   }
 
   /** Has more pass while places are free, and fewer while too many find none. */
   #adjust(limit: number): void {
-    const [arrived, passed, admitted] = [this.#arrived, this.#passed, this.#admitted]
-    const overflow = passed === 0 ? 0 : Math.max(0, 1 - admitted / passed)
+    const [arrived, passed, admitted, unplaced] = [
+      this.#arrived,
+      this.#passed,
+      this.#admitted,
+      this.#unplaced,
+    ]
+    const overflow = unplaced === 0 ? 0 : unplaced / (unplaced + admitted)
     const free = admitted === 0 ? 1 : Math.max(0, 1 - this.#ran / admitted / limit)
     const change = Math.max(-0.5, GAIN * (OVERFLOW - overflow) + free ** 2)
     const isSure = arrived / (arrived + MIN_ARRIVALS)

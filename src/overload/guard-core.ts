@@ -56,9 +56,6 @@ const KEEP_CRITICAL_MS = 60_000
 /** The share of places that tenants beyond their shares leave free while others need theirs. */
 const KEPT_FOR_SHARES = 0.2
 
-/** As many requests of a level wait at most as places are there, times this. */
-const WAITING_PER_PLACE = 10
-
 /**
  * Admits, queues or denies requests, by an adaptive limit, their classes and their tenants. It is pure: time
  * is an argument, in milliseconds of a monotonic clock. Who calls it has `advance` called by a timer while
@@ -155,6 +152,7 @@ export class GuardCore {
     const level = this.#levels[ticket.rank] as Level
     this.#waiting--
     level.waiting--
+    this.#cohorts.recordUnplaced()
     if (level.waiting === 0) level.queue.clear()
   }
 
@@ -211,8 +209,10 @@ export class GuardCore {
       return 'admitted'
     }
     if (isLate) level.codel.observe(waitedMs, nowMs)
-    const isFull = !this.#canWait || level.waiting >= WAITING_PER_PLACE * this.#limit.limit
-    if (isLate || isFull) return this.#deny(ticket, nowMs)
+    if (isLate || !this.#canWait) {
+      this.#cohorts.recordUnplaced()
+      return this.#deny(ticket, nowMs)
+    }
     if (level.waiting === 0) level.codel.begin()
     level.queue.push(ticket)
     this.#waiting++
@@ -242,6 +242,7 @@ export class GuardCore {
       this.#waiting--
       level.waiting--
       if (isLate) level.codel.observe(nowMs - ticket.arrivedAtMs, nowMs)
+      if (isLate) this.#cohorts.recordUnplaced()
       if (isLate) this.#deny(ticket, nowMs)
       else this.#admit(ticket, level, nowMs)
       ticket.settle(!isLate)

@@ -72,9 +72,9 @@ interface OverloadFields<Req, Res, Skip>
   /** The limit of requests at once never rises above it. Default 1000. */
   maxLimit?: number
   /**
-   * The longest time that a request waits for a place, during a burst: at most `'10s'`. While the queue
-   * stands, it is 5 ms. 0 denies at once. Default `'100ms'`. On isolates, such as Cloudflare Workers, no
-   * request waits.
+   * The longest time that a request waits for a place, during a burst: at most `'10s'`. Any number may wait. Once
+   * requests have waited that long in vain, the queue is no burst, and others wait for 5 ms. 0 denies at once.
+   * Default `'100ms'`. On isolates, such as Cloudflare Workers, no request waits.
    */
   maxWait?: Duration
 }

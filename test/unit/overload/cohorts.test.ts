@@ -31,7 +31,9 @@ function play({ seconds, perTurn, priorityOf = () => 1, clients = 1000 }: Overlo
       const hash = Math.imul(Math.floor(random() * clients) + 1, 0x9e3779b1)
       const passes = cohorts.passes(priority, hash, nowMs)
       steps.push({ nowMs, priority, hash, passes })
-      if (passes && free-- > 0) cohorts.admitted(LIMIT)
+      if (!passes) continue
+      if (free-- > 0) cohorts.admitted(LIMIT)
+      else cohorts.recordUnplaced()
     }
     cohorts.advance(nowMs, LIMIT)
     shares.push(cohorts.share)
@@ -100,9 +102,18 @@ test('when the overload ends, all pass again within two seconds', () => {
   expect([cohorts.isDenying, cohorts.share]).toEqual([false, 1])
 })
 
+test('requests that wait still are no overload', () => {
+  const cohorts = new Cohorts()
+  for (let nowMs = 0; nowMs < 2000; nowMs++) {
+    if (cohorts.passes(1, nowMs, nowMs) && nowMs % 10 === 0) cohorts.admitted(LIMIT)
+    cohorts.advance(nowMs, LIMIT)
+  }
+  expect([cohorts.isDenying, cohorts.share]).toEqual([false, 1])
+})
+
 test('a pause begins a new window, in which what was before does not count', () => {
   const cohorts = new Cohorts()
-  for (let i = 0; i < 1000; i++) cohorts.passes(1, i, 0) // none finds a place
+  for (let i = 0; i < 1000; i++) if (cohorts.passes(1, i, 0)) cohorts.recordUnplaced()
   cohorts.pause(100)
   for (let i = 0; i < 50; i++) if (cohorts.passes(1, i, 200)) cohorts.admitted(16)
   cohorts.advance(300, LIMIT)

@@ -105,11 +105,13 @@ test('a minute after the last critical request, others take every place', () => 
   expect(offers(core, 10, 60_000).map(({ verdict }) => verdict)).toEqual(Array(10).fill('admitted'))
 })
 
-test('a full queue of one class leaves room for a higher one', () => {
+test('as many wait as come within the burst, and the higher class goes first', () => {
   const core = coreOf()
   const bulk = offers(core, 60, 0, { priority: 0 })
-  const denied = bulk.filter(({ verdict }) => verdict === 'denied').length
-  expect([denied, offer(core, 0, { priority: 2 }).verdict]).toEqual([16, 'waiting']) // 4 run, 40 wait
+  const critical = offer(core, 0, { priority: 2 })
+  expect([bulk.filter(({ verdict }) => verdict === 'denied'), core.waiting]).toEqual([[], 57])
+  core.end(bulk[0]?.ticket as Ticket, 10, 'all')
+  expect([critical.settled, bulk.some(({ settled }) => settled.length > 0)]).toEqual([[true], false])
 })
 
 test('requests that end inside settle are served one after the other', () => {

@@ -167,3 +167,31 @@ test.each<[unknown[], string]>([
   await expect(run(...args)).rejects.toThrow(says)
   expect(guard.status().running).toBe(0)
 })
+
+test.each([
+  ['a burst', 0],
+  ['a burst after one call in each 100 ms', 50],
+])('%s that ends within maxWait is not denied', async (_name, before) => {
+  jest.useFakeTimers()
+  try {
+    const guard = overloadGuard({ minLimit: 5, maxLimit: 5, maxWait: '2s' })
+    const query = () => new Promise<void>((resolve) => setTimeout(resolve, 50))
+    const outcomes: Promise<unknown>[] = []
+    const call = () =>
+      outcomes.push(
+        guard.run(query).then(
+          () => 'served',
+          () => 'denied',
+        ),
+      )
+    for (let i = 0; i < before; i++) {
+      call()
+      await jest.advanceTimersByTimeAsync(100)
+    }
+    for (let i = 0; i < 150; i++) call()
+    await jest.advanceTimersByTimeAsync(2000)
+    expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['served']))
+  } finally {
+    jest.useRealTimers()
+  }
+})
