@@ -6,8 +6,8 @@
  * PORT sets another port than 3000. `/status` shows what the guards have found.
  */
 import type { AddressInfo } from 'node:net'
-import express, { type ErrorRequestHandler, type Express, type Request } from 'express'
-import { byIp, loginGuard, OverloadError, overloadGuard, rateLimit } from 'headgate'
+import express, { type Express, type Request } from 'express'
+import { byIp, loginGuard, overloadGuard, rateLimit } from 'headgate'
 import { CONNECTIONS, slowDatabase } from './overload/database.js'
 
 /** Logins come first. Reports can be repeated later. */
@@ -33,6 +33,7 @@ export function overloadApp(database = slowDatabase()): Express {
   app.use(rateLimit({ name: 'api', limit: 600, window: '1m', key: byIp() }))
   app.use(server)
 
+  // A query that is denied rejects with an `OverloadError`, of which Express makes a 503.
   app.get('/products/:id', async (req, res) => {
     res.json(await queries.run(() => database.product(req.params.id)))
   })
@@ -48,14 +49,7 @@ export function overloadApp(database = slowDatabase()): Express {
     res.sendStatus((await queries.run(find, { priority: 'critical' })) ? 204 : 401)
   })
 
-  app.use(overloaded)
   return app
-}
-
-/** Responds to requests whose queries were denied. */
-const overloaded: ErrorRequestHandler = (error, _req, res, next) => {
-  if (!(error instanceof OverloadError)) return next(error)
-  res.set('Retry-After', `${Math.ceil(error.retryAfterMs / 1000)}`).sendStatus(503)
 }
 
 function main(): void {
