@@ -143,13 +143,17 @@ export function readPriority<Req>(priority: ((req: Req) => unknown) | undefined,
 export function readTenant<Req>(tenant: ((req: Req) => unknown) | undefined, req: Req): string | undefined {
   const given = tenant?.(req) ?? undefined
   if (given === undefined) return undefined
-  if (typeof given === 'string' && given.length <= MAX_TENANT_LENGTH) return given
+  if (isTenant(given)) return given
   if (isPromise(given)) throw notSynchronous('tenant')
   const must = `a string of at most ${MAX_TENANT_LENGTH} characters, or undefined`
   throw wrongKind(OWNER, 'the result of tenant', must, given, 'Return the name of the tenant, as String(id).')
 }
 
 const MAX_TENANT_LENGTH = 256
+
+/** Whether a value is the name of a tenant. */
+export const isTenant = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_TENANT_LENGTH
 
 function notSynchronous(option: string): TypeError {
   const fix = 'Look it up in middleware before the guard, and read it from the request.'

@@ -1,4 +1,5 @@
 import { OverloadError, overloadGuard } from 'headgate/http'
+import type { RunOptions } from '../../../src/overload/run-options.js'
 
 const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
 
@@ -143,7 +144,24 @@ test('in report mode all calls run, and those that would be denied are reported'
   expect(guard.status().running).toBe(0)
 })
 
+test('valid options of any kind of object are read', async () => {
+  const guard = overloadGuard(one)
+  const aborted = AbortSignal.abort(new Error('too late'))
+  const kinds: RunOptions[] = [
+    { signal: aborted, tenant: 'acme', client: 'ada', priority: 'bulk', operation: 'report' },
+    Object.create({ signal: aborted }),
+    Object.assign(Object.create(null), { signal: aborted }),
+  ]
+  for (const options of kinds) await expect(guard.run(() => 'never', options)).rejects.toThrow('too late')
+})
+
 test.each<[unknown[], string]>([
+  [[() => 1, Object.create({ priority: 'urgent' })], "priority must be one of 'bulk', 'default', 'critical'"],
+  [
+    [() => 1, Object.defineProperty({}, 'priority', { value: 'urgent' })],
+    "priority must be one of 'bulk', 'default', 'critical'",
+  ],
+  [[() => 1, []], "Write guard.run(call, { signal, priority: 'critical' })."],
   [[], 'overloadGuard: the first argument of run must be a function, got undefined.'],
   [[Promise.resolve()], 'must be a function, got an object. Write guard.run(() => query()).'],
   [

@@ -1,0 +1,98 @@
+import { isKey } from '../keys/value-identity.js'
+import { optional, readOptions } from '../options/option-table.js'
+import { choice, wrongKind } from '../util/validate.js'
+import { fieldsOf, hasMethods, isObject } from '../util/values.js'
+import { PRIORITIES, type Priority } from './cohorts.js'
+import { isTenant, OWNER, readTenant } from './options.js'
+
+/** The options of a guarded call. */
+export interface RunOptions {
+  /** Ends the wait when it aborts. The function gets it also. */
+  signal?: AbortSignal
+  /** How important the call is. Default `'default'`. */
+  priority?: Priority
+  /**
+   * What the call does, such as `'report'`, as `routeClass` is of requests: how long calls take is compared within
+   * an operation. At most 100 are kept, and all others share one. Default: all calls are of one operation.
+   */
+  operation?: string
+  /** The tenant that the call is for. */
+  tenant?: string
+  /**
+   * Who the call is for, such as the id of a user: for some seconds, the calls of a client are either served or
+   * not. Default: each call is a client.
+   */
+  client?: string
+}
+
+/** The options of a call that has none. */
+export const NO_OPTIONS: RunOptions = {}
+
+const MAX_OPERATION_LENGTH = 256
+
+/** Options of a call that have been read. */
+type ReadRunOptions = { readonly [Name in keyof RunOptions]: RunOptions[Name] | undefined }
+
+/** Returns the options of a call. Throws a `TypeError` that lists all problems. */
+export function readRunOptions(options: RunOptions): ReadRunOptions {
+  return options === NO_OPTIONS
+    ? options
+    : (quickRead(options) ?? readOptions(`${OWNER}: run`, options, TABLE()))
+}
+
+/** Reads valid options of a plain object without the table, since that takes longer than the rest of a call. */
+function quickRead(options: unknown): ReadRunOptions | undefined {
+  if (!isObject(options) || Object.getPrototypeOf(options) !== Object.prototype) return undefined
+  for (const name in options) if (!NAMES.has(name)) return undefined
+  const { signal, priority, operation, tenant, client } = fieldsOf(options)
+  const areValid =
+    (signal === undefined || isSignal(signal)) &&
+    (priority === undefined || PRIORITIES.includes(priority as Priority)) &&
+    (operation === undefined || isOperation(operation)) &&
+    (tenant === undefined || isTenant(tenant)) &&
+    (client === undefined || isClient(client))
+  return areValid ? ({ signal, priority, operation, tenant, client } as ReadRunOptions) : undefined
+}
+
+const NAMES = /* @__PURE__ */ new Set(['signal', 'priority', 'operation', 'tenant', 'client'])
+
+const TABLE = () => ({
+  rows: {
+    signal: optional(readSignal),
+    priority: optional(choice<Priority>(...PRIORITIES)),
+    operation: optional(readOperation),
+    tenant: optional((_owner, _option, tenant) => readTenant(() => tenant, undefined)),
+    client: optional(readClient),
+  },
+  objectFix: "Write guard.run(call, { signal, priority: 'critical' }).",
+})
+
+function readClient(owner: string, option: string, client: unknown): string {
+  if (isClient(client)) return client
+  throw wrongKind(
+    owner,
+    option,
+    'a string of at most 1024 characters',
+    client,
+    'Write client: String(user.id).',
+  )
+}
+
+function readOperation(owner: string, option: string, operation: unknown): string {
+  if (isOperation(operation)) return operation
+  const must = `a string of at most ${MAX_OPERATION_LENGTH} characters`
+  throw wrongKind(owner, option, must, operation, "Write operation: 'report'.")
+}
+
+function readSignal(owner: string, option: string, signal: unknown): AbortSignal {
+  if (isSignal(signal)) return signal
+  throw wrongKind(owner, option, 'an AbortSignal', signal, 'Did you mean signal: controller.signal?')
+}
+
+const isClient = (value: unknown): value is string => typeof value === 'string' && isKey(value)
+
+const isOperation = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_OPERATION_LENGTH
+
+const isSignal = (value: unknown): value is AbortSignal =>
+  typeof fieldsOf(value).aborted === 'boolean' && hasMethods(value, 'addEventListener')
