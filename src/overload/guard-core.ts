@@ -56,6 +56,9 @@ const KEEP_CRITICAL_MS = 60_000
 /** The share of places that tenants beyond their shares leave free while others need theirs. */
 const KEPT_FOR_SHARES = 0.2
 
+/** A request that is late when it is read counts as one that waited for this time, longer than any may. */
+const TOO_LONG_MS = 60_000
+
 /**
  * Admits, queues or denies requests, by an adaptive limit, their classes and their tenants. It is pure: time
  * is an argument, in milliseconds of a monotonic clock. Who calls it has `advance` called by a timer while
@@ -111,23 +114,19 @@ export class GuardCore {
   }
 
   /**
-   * Decides about a request. `arrivedAtMs` is when it reached this process, which may be before it could be
-   * read. If it has to wait, `settle` is called.
+   * Decides about a request. One that is late has waited for too long before it could be read, and is denied. If it
+   * has to wait, `settle` is called.
    */
-  offer(
-    entry: Entry,
-    nowMs: number,
-    arrivedAtMs = nowMs,
-  ): { readonly verdict: Verdict; readonly ticket: Ticket } {
+  offer(entry: Entry, nowMs: number, isLate = false): { readonly verdict: Verdict; readonly ticket: Ticket } {
     const { tenants } = this.#options
     const timeMs = this.#time(nowMs)
     const tenant = entry.tenantId === undefined ? undefined : tenants?.enter(entry.tenantId, timeMs)
     const ticket = entry as Ticket
-    ticket.arrivedAtMs = timeMs - Math.max(0, nowMs - arrivedAtMs)
+    ticket.arrivedAtMs = timeMs
     ticket.tenant = tenant
     ticket.rank = ticket.startedAtMs = ticket.epoch = 0
     ticket.state = 'waiting'
-    return { verdict: this.#decide(ticket, timeMs), ticket }
+    return { verdict: this.#decide(ticket, timeMs, isLate), ticket }
   }
 
   /**
@@ -192,7 +191,7 @@ export class GuardCore {
     if (this.#waiting > 0) this.#serveAll(nowMs)
   }
 
-  #decide(ticket: Ticket, nowMs: number): Verdict {
+  #decide(ticket: Ticket, nowMs: number, isLate: boolean): Verdict {
     this.#advance(nowMs)
     if (ticket.priority === CRITICAL) this.#criticalAtMs = nowMs
     const isWithinShare = this.#isWithinShare(ticket, nowMs)
@@ -202,13 +201,11 @@ export class GuardCore {
     const rank = 2 * ticket.priority + Number(isWithinShare)
     ticket.rank = rank
     const level = this.#levels[rank] as Level
-    const waitedMs = nowMs - ticket.arrivedAtMs
-    const isLate = waitedMs > 0 && waitedMs > this.#maxWaitMs(ticket, level, nowMs)
     if (!isLate && this.#hasPlace(ticket, isWithinShare, nowMs) && !this.#isAnyAhead(rank)) {
       this.#admit(ticket, level, nowMs)
       return 'admitted'
     }
-    if (isLate) level.codel.observe(waitedMs, nowMs)
+    if (isLate) level.codel.observe(TOO_LONG_MS, nowMs)
     if (isLate || !this.#canWait) {
       this.#cohorts.recordUnplaced()
       return this.#deny(ticket, nowMs)

@@ -11,7 +11,7 @@ import { RecentShare } from './recent-share.js'
 /** The limit of a server that has not learned anything, between `minLimit` and `maxLimit`. */
 const INITIAL_LIMIT = 20
 
-/** How often a latency may be its baseline. */
+/** The ratio of latency to baseline that counts as healthy. */
 const TOLERANCE = 1.4
 
 /** The share of places that are kept for critical requests, once there are any. */
@@ -19,9 +19,6 @@ const CRITICAL_SHARE = 0.2
 
 /** How long a request may wait while the queue stands, by CoDel's rule. */
 const TARGET_WAIT_MS = 5
-
-/** Longer than any request may wait. */
-const TOO_LONG_MS = 60_000
 
 /** How often waiting requests are looked at, besides each time that another one ends. */
 const TICK_MS = 5
@@ -53,10 +50,17 @@ export interface ProcessClock {
   readonly now: () => number
   readonly loop: LoopWait
   readonly random: () => number
+  /** Calls back after a time, and does not keep the process alive for it. Returns what stops that. */
+  readonly startTimer: (callback: () => void, delayMs: number) => () => void
 }
 
 function processClock(): ProcessClock {
-  return { now: () => performance.now(), loop: loopWait(), random: Math.random }
+  return { now: () => performance.now(), loop: loopWait(), random: Math.random, startTimer }
+}
+
+function startTimer(callback: () => void, delayMs: number): () => void {
+  const timer = inBackground(setTimeout(callback, delayMs))
+  return () => clearTimeout(timer)
 }
 
 /** A guard in its process: it has a clock, a timer while requests wait, and an event loop. */
@@ -67,7 +71,7 @@ export class ProcessGuard {
   readonly #denials = new RecentShare()
   readonly tenants: FairShares
   #turns = 0
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #stopTimer: (() => void) | undefined
 
   constructor(settings: GuardSettings, canProbe: () => boolean, clock = processClock()) {
     const { minLimit, maxLimit, maxWaitMs, weightOf } = settings
@@ -105,17 +109,16 @@ export class ProcessGuard {
       this.#turns = loop.turns
       this.#limit.loopDelay(loop.lastTurnMs)
     }
-    return this.#offer(entry, nowMs, isLate ? nowMs - TOO_LONG_MS : nowMs)
+    return this.#offer(entry, nowMs, isLate)
   }
 
   /** Decides about a call of the application, which has not waited in the event loop. */
   offerCall(entry: Entry): Verdict {
-    const nowMs = this.#clock.now()
-    return this.#offer(entry, nowMs, nowMs)
+    return this.#offer(entry, this.#clock.now(), false)
   }
 
-  #offer(entry: Entry, nowMs: number, arrivedAtMs: number): Verdict {
-    const { verdict } = this.#core.offer(entry, nowMs, arrivedAtMs)
+  #offer(entry: Entry, nowMs: number, isLate: boolean): Verdict {
+    const { verdict } = this.#core.offer(entry, nowMs, isLate)
     if (verdict === 'waiting') this.#startTimer()
     else this.#denials.count(verdict === 'denied', nowMs)
     return verdict
@@ -179,17 +182,17 @@ export class ProcessGuard {
 
   /** Denies the requests that wait. From now on, none does. */
   close(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
     this.#core.close(this.#clock.now())
   }
 
   #startTimer(): void {
-    this.#timer ??= inBackground(setTimeout(this.#tick, TICK_MS))
+    this.#stopTimer ??= this.#clock.startTimer(this.#tick, TICK_MS)
   }
 
   readonly #tick = (): void => {
-    this.#timer = undefined
+    this.#stopTimer = undefined
     this.#core.advance(this.#clock.now())
     if (this.#core.waiting > 0) this.#startTimer()
   }

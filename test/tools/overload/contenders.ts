@@ -70,14 +70,12 @@ function simulated(makeGuard: (work: Work) => MakeGuard): MakeContender {
         },
       },
       Math.random,
-      {},
     )
-    if (guard.tick !== undefined) setInterval(() => guard.tick?.(performance.now()), 5)
     const server = guarded(handle, (req, res, pass) => {
       const request = requestOf(req)
       const nowMs = performance.now()
       exchanges.set(request, { res, pass })
-      guard.offer(request, nowMs, nowMs)
+      guard.offer(request, nowMs)
     })
     return { server, limit: () => guard.limit ?? Number.NaN }
   }

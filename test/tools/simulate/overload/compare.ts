@@ -1,5 +1,5 @@
 import { byWait, envoyGradient, fixedLimit, gradient2, loopDelay, noGuard, overloadGuard } from './guards.js'
-import { type MakeGuard, type OverloadOutcome, type OverloadScenario, runOverload } from './world.js'
+import { type MakeSimulatedGuard, type OverloadOutcome, type OverloadScenario, runOverload } from './world.js'
 
 /** How a guard did, beside the right fixed limit under the same requests. */
 export interface Figures {
@@ -20,7 +20,7 @@ export interface Figures {
 export type GuardName = 'none' | 'right fixed limit' | 'loop delay' | 'Gradient2' | 'Envoy' | 'headgate'
 
 /** The guards, by what the report calls them. */
-export const GUARDS: Readonly<Record<GuardName, (scenario: OverloadScenario) => MakeGuard>> = {
+export const GUARDS: Readonly<Record<GuardName, (scenario: OverloadScenario) => MakeSimulatedGuard>> = {
   none: () => noGuard,
   'right fixed limit': rightLimit,
   'loop delay': () => loopDelay,
@@ -48,7 +48,7 @@ export function compareGuards(
 }
 
 /** A process that does its work itself has no limit that is right: what helps is how long requests waited. */
-function rightLimit({ isOwnCpu, patienceMs }: OverloadScenario): MakeGuard {
+function rightLimit({ isOwnCpu, patienceMs }: OverloadScenario): MakeSimulatedGuard {
   return isOwnCpu ? byWait(patienceMs / 2) : fixedLimit(16)
 }
 

@@ -1,7 +1,7 @@
-import { AdaptiveLimit } from '../../../../src/overload/adaptive-limit.js'
-import { FairShares } from '../../../../src/overload/fair-shares.js'
-import { GuardCore, type Ticket } from '../../../../src/overload/guard-core.js'
-import type { MakeGuard, SimRequest } from './world.js'
+import { LoopWait } from '../../../../src/overload/loop-wait.js'
+import { Place } from '../../../../src/overload/place.js'
+import { ProcessGuard } from '../../../../src/overload/process-guard.js'
+import type { MakeGuard, MakeSimulatedGuard, SimRequest } from './world.js'
 
 /** Admits everything. */
 export const noGuard: MakeGuard = ({ start }) => ({ offer: start, end() {} })
@@ -49,34 +49,41 @@ export const loopDelay: MakeGuard = ({ start, deny }) => {
   }
 }
 
-/** The guard of this package. */
-export const overloadGuard: MakeGuard = ({ start, deny }, random, { weights }) => {
-  const limit = new AdaptiveLimit({ initial: 20, min: 3, max: 1000, tolerance: 1.4, random })
-  const tenants = new FairShares((id) => weights?.get(id) ?? 1)
-  const core = new GuardCore({ limit, criticalShare: 0.2, targetWaitMs: 5, burstWaitMs: 100, tenants })
-  const tickets = new Map<SimRequest, Ticket>()
+/** The guard of this package, with a clock, timers and an event loop that are simulated. */
+export const overloadGuard: MakeSimulatedGuard = ({ start, deny }, random, process, { weights }) => {
+  const numbers = {
+    minLimit: 3,
+    maxLimit: 1000,
+    maxWaitMs: 100,
+    weightOf: (id: string) => weights?.get(id) ?? 1,
+  }
+  const { now, startTimer, loop } = process
+  const guard = new ProcessGuard(numbers, () => true, { now, startTimer, loop: new LoopWait(loop), random })
+  const places = new Map<SimRequest, Place>()
+
+  function settle(request: SimRequest, isAdmitted: boolean): void {
+    if (!isAdmitted) places.delete(request)
+    if (isAdmitted) start(request)
+    else deny(request)
+  }
+
   return {
     get limit() {
-      return limit.limit
+      return guard.status().limit
     },
-    offer(request, nowMs, arrivedAtMs) {
+    offer(request) {
       const { priority, client, tenantId } = request
-      const hash = Math.imul(client + 1, 0x9e3779b1)
-      const settle = (isAdmitted: boolean) => (isAdmitted ? start(request) : deny(request))
-      const entry = { priority, client: hash, tenantId, settle }
-      const { verdict, ticket } = core.offer(entry, nowMs, arrivedAtMs)
-      tickets.set(request, ticket)
-      if (verdict === 'admitted') start(request)
-      else if (verdict === 'denied') deny(request)
-      if (verdict === 'denied') tickets.delete(request)
+      const place = new Place(priority, tenantId)
+      place.client = Math.imul(client + 1, 0x9e3779b1)
+      place.onSettled = (isAdmitted) => settle(request, isAdmitted)
+      places.set(request, place)
+      const verdict = guard.offerRequest(place)
+      if (verdict !== 'waiting') settle(request, verdict === 'admitted')
     },
-    end(request, _latencyMs, nowMs) {
-      const ticket = tickets.get(request) as Ticket
-      tickets.delete(request)
-      core.end(ticket, nowMs, request.routeClass)
+    end(request) {
+      guard.end(places.get(request) as Place, request.routeClass, true)
+      places.delete(request)
     },
-    tick: (nowMs) => core.advance(nowMs),
-    turn: (tookMs) => limit.loopDelay(tookMs),
   }
 }
 

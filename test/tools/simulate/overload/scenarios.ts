@@ -63,7 +63,12 @@ const inventedTenants = (invent: (nowMs: number, random: Random) => number) => (
 })
 
 /** A process that takes 5 ms of its own for each request, in turns of its event loop. */
-const OWN_CPU: Partial<OverloadScenario> = { isOwnCpu: true, workersAt: () => 1, serviceMs: () => 5 }
+const OWN_CPU: Partial<OverloadScenario> = {
+  isOwnCpu: true,
+  workersAt: () => 1,
+  serviceMs: () => 5,
+  patienceMs: 200,
+}
 
 /** The scenarios, by what the report calls them. */
 export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {

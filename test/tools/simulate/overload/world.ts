@@ -1,5 +1,6 @@
 import { eventQueue } from '../event-queue.js'
 import { exponential, type Random, randomFrom } from '../random.js'
+import { VirtualProcess } from './virtual-process.js'
 
 /** A request of the simulation. */
 export interface SimRequest {
@@ -15,13 +16,10 @@ export interface SimRequest {
 
 /** A guard of the simulation. It calls `start` or `deny` for each request, at once or later. */
 export interface SimGuard {
-  /** `arrivedAtMs` is what the process knows of when it arrived. */
-  offer(request: SimRequest, nowMs: number, arrivedAtMs: number): void
+  offer(request: SimRequest, nowMs: number): void
   end(request: SimRequest, latencyMs: number, nowMs: number): void
   /** A turn of the event loop took this long. */
   turn?(tookMs: number, nowMs: number): void
-  /** Called every few milliseconds. */
-  tick?(nowMs: number): void
   /** What it has found, for the report. */
   readonly limit?: number
 }
@@ -31,9 +29,13 @@ export interface Actions {
   deny(request: SimRequest): void
 }
 
-export type MakeGuard = (
+export type MakeGuard = (actions: Actions, random: Random) => SimGuard
+
+/** Makes a guard that knows of its process. */
+export type MakeSimulatedGuard = (
   actions: Actions,
   random: Random,
+  process: VirtualProcess,
   scenario: Pick<OverloadScenario, 'weights'>,
 ) => SimGuard
 
@@ -87,7 +89,11 @@ const DENIAL_MS = 0.05
 export const CLIENTS = 1000
 
 /** Runs a scenario in virtual time. The same seed gives the same requests to every guard, until one denies. */
-export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, seed: number): OverloadOutcome {
+export function runOverload(
+  scenario: OverloadScenario,
+  makeGuard: MakeSimulatedGuard,
+  seed: number,
+): OverloadOutcome {
   const random = randomFrom(seed)
   const backendRandom = randomFrom(seed + 1_000_003)
   const events = eventQueue()
@@ -96,9 +102,9 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
   const goodBySecond = new Float64Array(Math.ceil(scenario.durationMs / 1000) + 1)
   const criticalMs: number[] = []
   let [nowMs, head, busy, sent, denied, criticalDenied, good, late] = [0, 0, 0, 0, 0, 0, 0, 0]
-  const loop = eventLoop()
   const startedAtMs = new Map<SimRequest, number>()
   const at = (atMs: number, run: () => void) => events.add({ atMs, run, settles: false })
+  const process = new VirtualProcess({ now: () => nowMs, at, isBusy: () => busy > 0 }, scenario.isOwnCpu)
 
   const guard = makeGuard(
     {
@@ -116,6 +122,7 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
       },
     },
     randomFrom(seed + 2_000_003),
+    process,
     scenario,
   )
 
@@ -133,10 +140,10 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
   /** Offers requests that have arrived, one by one, while the process has nothing else to do. */
   function read(): void {
     while (busy === 0 && head >= backlog.length) {
-      const request = loop.next(nowMs, (tookMs) => guard.turn?.(tookMs, nowMs))
+      const request = process.next((tookMs) => guard.turn?.(tookMs, nowMs))
       if (request === undefined) return
       const deniedBefore = denied
-      guard.offer(request, nowMs, loop.arrivedAtMs)
+      guard.offer(request, nowMs)
       if (denied === deniedBefore) continue
       busy++
       at(nowMs + DENIAL_MS, () => {
@@ -170,8 +177,8 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
       tenant.sent++
       byTenant.set(request.tenantId, tenant)
     }
-    if (scenario.isOwnCpu) loop.arrived(request)
-    else guard.offer(request, nowMs, nowMs)
+    if (scenario.isOwnCpu) process.arrived(request)
+    else guard.offer(request, nowMs)
     work()
   }
 
@@ -187,7 +194,6 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
   }
 
   function tick(): void {
-    if (busy === 0 || !scenario.isOwnCpu) guard.tick?.(nowMs) // timers run between turns
     work() // the number of workers may have changed
     if (nowMs < scenario.durationMs) at(nowMs + TICK_MS, tick)
   }
@@ -198,35 +204,8 @@ export function runOverload(scenario: OverloadScenario, makeGuard: MakeGuard, se
   for (let event = events.next(endMs); event !== undefined; event = events.next(endMs)) {
     nowMs = event.atMs
     event.run()
+    process.afterEvent()
   }
   criticalMs.sort((a, b) => a - b)
   return { sent, denied, good, late, goodBySecond, byTenant, criticalMs, criticalDenied, limit: guard.limit }
-}
-
-/** The requests that a process reads, turn by turn. */
-function eventLoop() {
-  let [turn, next, startedAtMs, arrivedAtMs] = [[] as SimRequest[], 0, 0, 0]
-  let arrived: SimRequest[] = []
-  return {
-    /** What is known of when the requests of this turn arrived. */
-    get arrivedAtMs() {
-      return arrivedAtMs
-    },
-    arrived(request: SimRequest): void {
-      arrived.push(request)
-    },
-    /** Returns the next request of the turn, or of the next turn. */
-    next(nowMs: number, onTurn: (tookMs: number) => void): SimRequest | undefined {
-      if (next >= turn.length) {
-        if (turn.length > 0) onTurn(nowMs - startedAtMs)
-        // requests arrived at any time of the last turn, if it has ended just now
-        arrivedAtMs = turn.length > 0 ? (startedAtMs + nowMs) / 2 : nowMs
-        startedAtMs = nowMs
-        turn = arrived
-        arrived = []
-        next = 0
-      }
-      return turn[next++]
-    },
-  }
 }
