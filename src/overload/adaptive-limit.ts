@@ -46,8 +46,13 @@ const MAX_LOOP_DELAY_MS = 30
 /** What takes longer is no latency, as after a step of the clock. */
 const LONGEST_MS = 86_400_000
 
+/** In a surge, requests in flight grow in a window by more than this many standard deviations of what ended in it. */
+const SURGE = 3
+
 interface Window {
   readonly startedAtMs: number
+  /** How many requests ran at its start. */
+  readonly running: number
   count: number
   sumMs: number
   /** The most requests that ran at once. */
@@ -81,7 +86,9 @@ export class AdaptiveLimit {
   readonly #epochs = new Epochs()
   readonly #probes: ProbeSchedule
   #limit: number
-  #window: Window = windowAt(0)
+  #window: Window = windowAt(0, 0)
+  /** When the last window of a surge ended. */
+  #surgeAtMs = Number.NEGATIVE_INFINITY
   /** The limit at the end of the last probe. */
   #probedLimit: number
   /** The limit when nothing was denied last. */
@@ -162,7 +169,7 @@ export class AdaptiveLimit {
     const isMeasured = this.#epochs.isMeasured(nowMs, this.#baselines.isUnsure)
     if (isMeasured || this.#epochs.isGivenUp(nowMs)) {
       if (this.#epochs.isStart) this.#endStart(nowMs, running)
-      else this.#endProbe(nowMs, isMeasured)
+      else this.#endProbe(nowMs, running, isMeasured)
     }
     if (this.#epochs.isProbe) this.#countsLeftBehind = this.#epochs.ageMs(nowMs) <= this.#leftBehindMs
     if (this.#epochs.isStart || this.#epochs.isProbe) return
@@ -170,7 +177,7 @@ export class AdaptiveLimit {
     const ageMs = nowMs - startedAtMs
     if (this.#probes.isDue(nowMs) && this.#canProbe) this.#startProbe(nowMs, running)
     else if (ageMs >= LONGEST_WINDOW_MS || (ageMs >= WINDOW_MS && count >= MIN_SAMPLES))
-      this.#closeWindow(nowMs)
+      this.#closeWindow(nowMs, running)
   }
 
   get #leftBehindMs(): number {
@@ -186,7 +193,7 @@ export class AdaptiveLimit {
     const { initial, min, max } = this.#options
     this.#baselines.start()
     this.#limit = this.#probedLimit = this.#calmLimit = clamp(Math.max(initial, 1.3 * running), min, max)
-    this.#endMeasurement(nowMs)
+    this.#endMeasurement(nowMs, running)
   }
 
   /** A limit by how many ran at the start is no measure if the server was overloaded then. */
@@ -199,31 +206,33 @@ export class AdaptiveLimit {
   }
 
   /** Slower requests need more places for the same work, by Little's law. Then a limit that has fallen rises again. */
-  #endProbe(nowMs: number, isMeasured: boolean): void {
+  #endProbe(nowMs: number, running: number, isMeasured: boolean): void {
     const slower = isMeasured ? this.#baselines.probe() : 1
     if (slower > 1) this.#limit = Math.max(this.#limit, Math.min(this.#limit * slower, this.#calmLimit))
     this.#probedLimit = this.#limit
     this.#probes.ended(this.#epochs.ageMs(nowMs), nowMs)
-    this.#endMeasurement(nowMs)
+    this.#endMeasurement(nowMs, running)
   }
 
-  #endMeasurement(nowMs: number): void {
+  #endMeasurement(nowMs: number, running: number): void {
     this.#epochs.endMeasurement(nowMs)
-    this.#window = windowAt(nowMs)
+    this.#window = windowAt(nowMs, running)
   }
 
-  #closeWindow(nowMs: number): void {
+  #closeWindow(nowMs: number, running: number): void {
+    const { running: before, count } = this.#window
+    if (running - before > SURGE * Math.sqrt(count)) this.#surgeAtMs = nowMs
     if (this.#window.count > 0) this.#adjust(nowMs)
     this.#obeyLoop()
     if (!this.#probes.hasDenied) this.#calmLimit = this.#limit
     this.#probes.closeWindow()
-    this.#window = windowAt(nowMs)
+    this.#window = windowAt(nowMs, running)
   }
 
   #adjust(nowMs: number): void {
     const { peak, sumMs, count: samples } = this.#window
     this.#meanMs = sumMs / samples
-    const { factor, count } = this.#baselines.observe(nowMs, this.#epochs.ageMs(nowMs))
+    const { factor, count } = this.#baselines.observe(nowMs, this.#settledMs(nowMs))
     const gradient = clamp(this.#options.tolerance / factor, 0.5, 2)
     const next = this.#limit * gradient + Math.sqrt(this.#limit)
     if (peak < this.#limit * (next > this.#limit ? GROWS_FROM : FALLS_FROM)) return
@@ -234,6 +243,11 @@ export class AdaptiveLimit {
     this.#probes.soon(nowMs)
   }
 
+  /** For how long requests have been as many as now. In a surge only short ones have ended, as in a new epoch. */
+  #settledMs(nowMs: number): number {
+    return Math.min(this.#epochs.ageMs(nowMs), nowMs - this.#surgeAtMs)
+  }
+
   #obeyLoop(): void {
     const { loopDelayMs } = this.#window
     if (loopDelayMs === Number.POSITIVE_INFINITY || loopDelayMs <= MAX_LOOP_DELAY_MS) return
@@ -242,8 +256,8 @@ export class AdaptiveLimit {
   }
 }
 
-function windowAt(startedAtMs: number): Window {
-  return { startedAtMs, count: 0, sumMs: 0, peak: 0, loopDelayMs: Number.POSITIVE_INFINITY }
+function windowAt(startedAtMs: number, running: number): Window {
+  return { startedAtMs, running, count: 0, sumMs: 0, peak: 0, loopDelayMs: Number.POSITIVE_INFINITY }
 }
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))

@@ -19,7 +19,7 @@ interface RouteClass {
 /** How often the time that requests took is what they take without a queue. */
 export interface Slowdown {
   readonly factor: number
-  /** How many requests of equal latency would say so as surely: few, if some take much longer than others. */
+  /** The effective sample size: small if a few requests dominate the sum. */
   readonly count: number
 }
 
@@ -67,17 +67,19 @@ export class Baselines {
 
   /**
    * Closes a window under any load. Its slowdown is by Little's law how many requests run for each that is
-   * worked on. Classes without a baseline do not count. No baseline falls soon after the beginning of the epoch,
-   * since only short requests have ended by then.
+   * worked on. Classes without a baseline do not count. No baseline changes before requests have been as many as now
+   * for a while, since only short ones have ended by then.
    */
-  observe(nowMs: number, epochAgeMs: number): Slowdown {
+  observe(nowMs: number, settledMs: number): Slowdown {
     const counted = new Sample()
     let baselineMs = 0
     for (const each of this.#classes.values()) {
       const { window } = each
       if (window.count === 0) continue
-      if (each.windowsToLearn > 0) learn(each, nowMs)
-      else if (each.baselineMs !== undefined && epochAgeMs > SETTLED * each.baselineMs) fall(each)
+      if (settledMs > SETTLED * (each.baselineMs ?? 0)) {
+        if (each.windowsToLearn > 0) learn(each, nowMs)
+        else fall(each)
+      }
       if (each.baselineMs !== undefined) {
         counted.addAll(window)
         baselineMs += window.count * each.baselineMs

@@ -182,3 +182,18 @@ test('a hundred classes have their own baselines, and the rest share one', () =>
   const found = [0, 99, 100, 9999].map((i) => baselines.of(`class ${i}`))
   expect(found).toEqual([1, 100, 500, 500])
 })
+
+test('a baseline keeps what was measured until requests have been as many as now for five baselines', () => {
+  const baselines = new Baselines()
+  const addAll = (count: number, latencyMs: number) => {
+    for (let i = 0; i < count; i++) baselines.add('all', latencyMs)
+  }
+  addAll(30, 100)
+  baselines.start()
+  const found = [100, 500, 501, 2000].map((settledMs) => {
+    addAll(300, 20)
+    baselines.observe(settledMs, settledMs)
+    return Math.round(baselines.of('all') ?? 0)
+  })
+  expect(found).toEqual([100, 100, 27, 24])
+})

@@ -48,8 +48,8 @@ export function compareGuards(
 }
 
 /** A process that does its work itself has no limit that is right: what helps is how long requests waited. */
-function rightLimit({ isOwnCpu, patienceMs }: OverloadScenario): MakeSimulatedGuard {
-  return isOwnCpu ? byWait(patienceMs / 2) : fixedLimit(16)
+function rightLimit({ isOwnCpu, patienceMs, rightLimit: limit = 16 }: OverloadScenario): MakeSimulatedGuard {
+  return isOwnCpu ? byWait(patienceMs / 2) : fixedLimit(limit)
 }
 
 function figuresOf(

@@ -1,5 +1,5 @@
 import { compareGuards, type Figures } from './compare.js'
-import { SCENARIOS } from './scenarios.js'
+import { CALM, SCENARIOS } from './scenarios.js'
 
 const SEEDS = 3
 
@@ -19,12 +19,9 @@ test.each(Object.keys(SCENARIOS))(
   },
 )
 
-test.each(['0.7 times, 10 min', '0.7 times, own CPU', '1 request a second'])(
-  '%s: nothing is denied',
-  (name) => {
-    expect(figuresOf(name).map(({ denied }) => denied)).toEqual(Array(SEEDS).fill(0))
-  },
-)
+test.each(CALM)('%s: nothing is denied', (name) => {
+  expect(figuresOf(name).map(({ denied }) => denied)).toEqual(Array(SEEDS).fill(0))
+})
 
 test('below the capacity, bursts of slow requests deny few', () => {
   const denied = figuresOf('0.7 times, 1 and 50 ms, 10 min').map((figures) => figures.denied)

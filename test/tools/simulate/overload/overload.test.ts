@@ -1,6 +1,6 @@
 import { compareGuards, type Figures } from './compare.js'
 import { noGuard, overloadGuard } from './guards.js'
-import { SCENARIOS } from './scenarios.js'
+import { CALM, SCENARIOS } from './scenarios.js'
 import { type OverloadScenario, runOverload } from './world.js'
 
 /** The first seconds of a scenario. */
@@ -27,6 +27,11 @@ test.each(['2 times', '3 times, own CPU'])('%s: it serves nearly as much as the 
   expect([(none?.goodput ?? 1) < 0.3, (ours?.goodput ?? 0) > 0.9]).toEqual([true, true])
 })
 
-test('below the capacity, nothing is denied', () => {
-  expect(runOverload(first(4, '0.7 times, 10 min'), overloadGuard, 1)).toMatchObject({ denied: 0, late: 0 })
+test.each(CALM)('%s: nothing is denied', (name) => {
+  expect(runOverload(first(4, name), overloadGuard, 1)).toMatchObject({ denied: 0, late: 0 })
+})
+
+test('when a healthy server gets ten times the requests at once, nothing is denied', () => {
+  const jump = first(46, 'healthy, 200 ms, from 50 to 500 a second')
+  expect(runOverload(jump, overloadGuard, 6)).toMatchObject({ denied: 0, late: 0 })
 })

@@ -70,6 +70,41 @@ const OWN_CPU: Partial<OverloadScenario> = {
   patienceMs: 200,
 }
 
+/** A server that is never full, with so many requests a second. They take an exponential time with this mean. */
+const healthy = (
+  meanMs: number,
+  perSecond: number,
+  durationMs = 5 * MINUTE,
+  changes: Partial<OverloadScenario> = {},
+): OverloadScenario => ({
+  durationMs,
+  maxRate: perSecond / 1000,
+  workersAt: () => 1_000_000,
+  serviceMs: (_request, _nowMs, random) => drawn(meanMs, random),
+  patienceMs: Number.POSITIVE_INFINITY,
+  rightLimit: 1_000_000,
+  ...changes,
+})
+
+/** Servers with many requests at once that are never full, from a cold start. Nothing is to be denied. */
+const HEALTHY: Readonly<Record<string, OverloadScenario>> = {
+  'healthy, 200 ms, 1000 a second': healthy(200, 1000, 2 * MINUTE),
+  'healthy, 100 ms, 400 a second': healthy(100, 400),
+  'healthy, 2 s, 50 a second': healthy(2000, 50, 30 * MINUTE),
+  'healthy, 10 s, 5 a second': healthy(10_000, 5, 30 * MINUTE),
+  'healthy, 200 ms, from 50 to 500 a second': healthy(200, 500, 2 * MINUTE, {
+    rateAt: (nowMs) => (nowMs < MINUTE / 2 ? 50 : 500) / 1000,
+  }),
+}
+
+/** The scenarios in which nothing is to be denied. */
+export const CALM: readonly string[] = [
+  ...Object.keys(HEALTHY),
+  '0.7 times, 10 min',
+  '0.7 times, own CPU',
+  '1 request a second',
+]
+
 /** The scenarios, by what the report calls them. */
 export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
   '0.7 times, 10 min': load(0.7, 10 * MINUTE),
@@ -155,4 +190,5 @@ export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
     patienceMs: 200,
     endsAtMs: MINUTE,
   }),
+  ...HEALTHY,
 }

@@ -60,6 +60,8 @@ export interface OverloadScenario {
    * requests that arrived during the last one, so they have waited before a guard sees them.
    */
   readonly isOwnCpu?: boolean
+  /** The fixed limit that serves most. Default 16. */
+  readonly rightLimit?: number
   /** The tenants that matter, by their weights. */
   readonly weights?: ReadonlyMap<string, number>
   /** When an overload ends, and a guard has to recover. */
