@@ -40,7 +40,10 @@ export interface LimiterEvents<Subject> {
    * that names a limit that the limiter does not have. The rest of that document is in force.
    */
   settingsFailed: [error: Error]
-  /** The store could not decide a charge. `source` of the decision says what happened instead. */
+  /**
+   * The store could not decide a charge. `source` of the decision says what happened instead. An overload guard
+   * emits it once for each outage in which processes cannot tell one another of their tenants.
+   */
   storeError: [error: StoreError]
   /**
    * A circuit breaker changed its state. `cause` is the store's last error, unless the breaker is closed. If

@@ -1,9 +1,13 @@
 import type { RequestOptions } from '../http/options.js'
 import { type RequestSteps, requestSteps } from '../http/request-steps.js'
 import { concurrency } from '../limiter/concurrency/policy.js'
+import type { SteppedLimiter } from '../limiter/create-limiter.js'
+import { emit } from '../limiter/events.js'
 import type { MiddlewareLimiter } from '../limiter/limiter.js'
 import { readOptions } from '../options/option-table.js'
+import type { StoreError } from '../stores/store-error.js'
 import type { ServerTypes } from '../util/framework-types.js'
+import { warnOnce } from '../util/warn-once.js'
 import { chargePlaces } from './charge-places.js'
 import type { OverloadWriter } from './first-byte.js'
 import { overloadFixes } from './fixes.js'
@@ -62,21 +66,39 @@ export function overloadSteps<Req extends object, Res>(
   const requests: RequestGuard<Req, Res> = new RequestGuard({ guard, writer, options, steps })
   chargePlaces(guard, options, stepped)
   refuseUnits(stepped)
-  const stopSharing = store && shareTenants(guard, store, `${prefix}:overload:${limiter.name}`)
+  const sharesKey = `${prefix}:overload:${limiter.name}`
+  const sharing = store && shareTenants(guard, store, sharesKey, shareErrors(stepped))
   stepped.stops.push(
     () => guard.close(),
-    () => void stopSharing?.(),
+    () => void sharing?.stop(),
   )
   const { describe } = limiter
   limiter.describe = () => ({ ...describe(), overload: { minLimit, maxLimit, maxWaitMs } })
   const controls = {
     limiter,
     run: runner(guard, stepped),
-    status: () => guard.status(),
+    status() {
+      const error = sharing?.error()
+      return { ...guard.status(), ...(error && { storeProblem: error.message }) }
+    },
     async close() {
       await limiter.close()
-      await stopSharing?.()
+      await sharing?.stop()
     },
   }
   return { steps, controls }
+}
+
+/** Returns what reports that processes cannot share their tenants. */
+function shareErrors<Subject>({ events, settings }: SteppedLimiter<Subject>): (error: StoreError) => void {
+  return (error) => {
+    if (emit(events, 'storeError', [error])) return
+    const { name } = settings.context
+    warnOnce(
+      'HEADGATE_STORE_ERROR',
+      `headgate: the guard ${name} could not tell other processes what its tenants use (${error.message}). Until it ` +
+        "can, each process has its own shares. To log every outage, listen to limiter.events.on('storeError', …).",
+      `shares ${name}`,
+    )
+  }
 }

@@ -43,6 +43,8 @@ export interface OverloadStatus {
   readonly deniedShare: number
   /** Whether the limit is low for a moment, to measure how long requests take without a queue. */
   readonly isProbing: boolean
+  /** Why processes cannot tell one another of their tenants. Absent if they can, or if there is no `store`. */
+  readonly storeProblem?: string
 }
 
 /** What a guard needs to know of its process. Tests give their own. */

@@ -1,27 +1,48 @@
 import { isIsolate } from '../platform.js'
+import type { StoreError } from '../stores/store-error.js'
 import { inBackground } from '../util/background-timer.js'
 import type { DocumentStore } from './options.js'
 import type { ProcessGuard } from './process-guard.js'
 import { ROUND_MS, SharedShares } from './shared-shares.js'
 
+/** Shares of tenants over several processes. */
+interface Sharing {
+  /** The last round's failure, if it failed. */
+  error(): StoreError | undefined
+  /** Ends it, and tells the others. */
+  stop(): Promise<void>
+}
+
 /**
- * Has a guard share its tenants with those of the same name in other processes, once a second. Returns the
- * function that ends it, and tells the others. On isolates, no timer runs between requests, so it does nothing.
+ * Has a guard share its tenants with those of the same name in other processes, once a second. Calls `onError`
+ * once for each outage of the store. On isolates, no timer runs between requests, so it does nothing.
  */
 export function shareTenants(
   guard: ProcessGuard,
   { name: store, documents }: DocumentStore,
   key: string,
-): () => Promise<void> {
-  if (isIsolate()) return async () => {}
+  onError: (error: StoreError) => void,
+): Sharing {
+  if (isIsolate()) return { error: () => undefined, stop: async () => {} }
   const { tenants: shares } = guard
   const limit = () => guard.status().limit // that of a probe lasts for a moment
   const shared = new SharedShares({ store, documents, key, shares, limit, now: () => guard.now() })
-  const timer = inBackground(setInterval(() => void shared.round(), ROUND_MS))
-  let closed: Promise<void> | undefined
-  return () => {
-    clearInterval(timer)
-    closed ??= shared.close()
-    return closed
+  let [hasFailed, closed] = [false, undefined as Promise<void> | undefined]
+
+  async function round(): Promise<void> {
+    await shared.round()
+    const error = shared.error()
+    if (error !== undefined && !hasFailed) onError(error)
+    hasFailed = error !== undefined
+  }
+
+  const timer = inBackground(setInterval(() => void round(), ROUND_MS))
+  return {
+    error: () => shared.error(),
+    stop() {
+      clearInterval(timer)
+      closed ??= shared.close()
+      return closed
+    },
   }
 }

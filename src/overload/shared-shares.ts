@@ -1,6 +1,7 @@
 import { randomText, sha256 } from '../platform.js'
 import type { Documents } from '../stores/documents.js'
 import { boundedCalls } from '../stores/shared/bounded-calls.js'
+import type { StoreError } from '../stores/store-error.js'
 import type { FairShares } from './fair-shares.js'
 import { ShareSlots } from './share-slots.js'
 import { toldUses } from './shares-document.js'
@@ -67,9 +68,9 @@ export class SharedShares {
     this.#roundAtMs = options.now()
   }
 
-  /** Why shares are those of this process alone; `undefined` if they are not. */
-  problem(): string | undefined {
-    return this.#calls.problem()
+  /** Why processes cannot tell one another of their tenants; `undefined` if they can. */
+  error(): StoreError | undefined {
+    return this.#calls.error()
   }
 
   /** Tells the others of this process, and learns of them. To be called every second. Never rejects. */

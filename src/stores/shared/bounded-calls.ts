@@ -1,5 +1,5 @@
 import { timeout } from '../../util/timeout.js'
-import { asStoreError } from '../store-error.js'
+import { asStoreError, type StoreError } from '../store-error.js'
 
 /** Less than a second, so that what happens every second goes on: with what this process knows. */
 const TIMEOUT_MS = 800
@@ -10,13 +10,14 @@ export interface BoundedCalls {
   attempt(call: () => Promise<void>): Promise<void>
   /** Why the last call failed; `undefined` if it succeeded. */
   problem(): string | undefined
+  error(): StoreError | undefined
 }
 
 /** Creates calls of which one is pending at a time: a store that hangs would collect them. */
 export function boundedCalls(store: string): BoundedCalls {
   const within = timeout(TIMEOUT_MS)
   let pending: Promise<void> | undefined
-  let problem: string | undefined
+  let failure: StoreError | undefined
 
   async function attempt(call: () => Promise<void>): Promise<void> {
     pending ??= call().finally(() => {
@@ -24,11 +25,11 @@ export function boundedCalls(store: string): BoundedCalls {
     })
     try {
       await within(pending)
-      problem = undefined
+      failure = undefined
     } catch (error) {
-      problem = asStoreError(store, error).message
+      failure = asStoreError(store, error)
     }
   }
 
-  return { attempt, problem: () => problem }
+  return { attempt, problem: () => failure?.message, error: () => failure }
 }

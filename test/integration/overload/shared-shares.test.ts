@@ -17,7 +17,11 @@ describe.each(STORES)('on $name', (kind) => {
       world.start(documents as Documents, ['one', 'all'], { phaseMs })
     }
     await world.run(12_000, (process, id) => (id === 'all' ? 2 : process === 0 ? 8 : 0))
-    expect(world.sharers.map(({ shared }) => shared.problem())).toEqual([undefined, undefined, undefined])
+    expect(world.sharers.map(({ shared }) => shared.error()?.message)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
     const rounded = (id: string) => world.factors(id).map((factor) => Math.round(10 * factor) / 10)
     expect([rounded('one'), rounded('all')]).toEqual([
       [2.8, 0.1, 0.1],

@@ -1,7 +1,10 @@
 import { memoryStore } from 'headgate'
 import { overloadGuard } from 'headgate/http'
 import { customStore } from 'headgate/store'
+import { recordWarnings } from '../../support/warnings.js'
 import { sharedDocuments, sharedStore } from '../dashboard/shared/shared-documents.js'
+
+const warnings = recordWarnings()
 
 afterEach(() => void jest.useRealTimers())
 
@@ -41,6 +44,34 @@ test('requests do not wait for a store that hangs, and the guard closes', async 
   const closed = guard.close()
   await jest.advanceTimersByTimeAsync(2000)
   await closed
+  set('none')
+})
+
+test('an outage of the store is reported once, to a listener or as a warning, and in the status', async () => {
+  jest.useFakeTimers()
+  const { documents, set } = sharedDocuments()
+  const options = { ...fixed, store: sharedStore(documents), tenant: () => 'ada' }
+  const [heard, unheard] = [
+    overloadGuard({ ...options, name: 'heard' }),
+    overloadGuard({ ...options, name: 'api' }),
+  ]
+  const errors: string[] = []
+  heard.limiter.events.on('storeError', ({ message }) => errors.push(message))
+  const problems = () => [heard.status().storeProblem, unheard.status().storeProblem]
+  const found: unknown[] = [problems()]
+  for (const fault of ['fail', 'none', 'fail'] as const) {
+    set(fault)
+    await jest.advanceTimersByTimeAsync(3000)
+    found.push(problems().map((each) => typeof each))
+  }
+  expect(found).toEqual([
+    [undefined, undefined],
+    ['string', 'string'],
+    ['undefined', 'undefined'],
+    ['string', 'string'],
+  ])
+  expect(errors).toHaveLength(2)
+  expect(warnings()).toEqual(['HEADGATE_STORE_ERROR'])
   set('none')
 })
 

@@ -192,11 +192,11 @@ describe('a store', () => {
     expect(rounded(world.factors('a'))).toEqual([1.89, 0.11])
     await world.run(3000, one)
     expect(rounded(world.factors('a'))).toEqual([1, 1])
-    expect(world.sharers[0]?.shared.problem()).toContain('connection lost')
+    expect(world.sharers[0]?.shared.error()?.message).toContain('connection lost')
     set('none')
     await world.run(10_000, one)
     expect(rounded(world.factors('a'))).toEqual([1.89, 0.11])
-    expect(world.sharers[0]?.shared.problem()).toBeUndefined()
+    expect(world.sharers[0]?.shared.error()?.message).toBeUndefined()
   })
 
   test('that hangs gets one call, and does so too', async () => {
@@ -216,7 +216,7 @@ describe('a store', () => {
       }
       expect(calls.length - before).toBe(1)
       expect(world.factors('a')[0]).toBe(1)
-      expect(sharer?.shared.problem()).toContain('no reply within 800 ms')
+      expect(sharer?.shared.error()?.message).toContain('no reply within 800 ms')
       set('none')
     } finally {
       jest.useRealTimers()
