@@ -1,4 +1,4 @@
-/** A queue stands after so many times the longest wait, and does no longer after the same time. */
+/** A queue is standing once it has lasted this many burst waits, and stops being one after the same time. */
 const STANDING = 5
 
 /**

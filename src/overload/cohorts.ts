@@ -22,7 +22,7 @@ const LONGEST_WINDOW_MS = 1000
 /** How much of the past arrivals the histogram keeps from window to window. */
 const DECAY = 0.8
 
-/** This share of the requests that pass is to find no place, so that every place is used. */
+/** The target share of passing requests that find no place. It keeps all places in use. */
 const OVERFLOW = 0.25
 
 /** How much of a deviation is corrected in a window. All of it would overshoot. */

@@ -61,8 +61,8 @@ const TOO_LONG_MS = 60_000
 
 /**
  * Admits, queues or denies requests, by an adaptive limit, their classes and their tenants. It is pure: time
- * is an argument, in milliseconds of a monotonic clock. Who calls it has `advance` called by a timer while
- * requests wait.
+ * is an argument, in milliseconds of a monotonic clock. While requests wait, the caller must call `advance` from a
+ * timer.
  */
 export class GuardCore {
   readonly #options: GuardCoreOptions

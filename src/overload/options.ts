@@ -42,7 +42,8 @@ interface OverloadFields<Req, Res, Skip>
   /**
    * Returns the name of the tenant that a request is for. Tenants share the places by their weights. A tenant
    * may use what others leave free. Once another one is denied within its share, those beyond theirs leave a
-   * fifth of the places free. `undefined` means no tenant. It must not return a promise.
+   * fifth of the places free. `undefined` means no tenant, and no share: only
+   * its priority and client count. It must not return a promise.
    */
   tenant?: (req: Req) => string | undefined
   /**
@@ -69,7 +70,7 @@ interface OverloadFields<Req, Res, Skip>
   routeClass?: (req: Req, res: Res) => string
   /** The limit of requests at once never falls below it, so that there are latencies to learn from. Default 3. */
   minLimit?: number
-  /** The limit of requests at once never rises above it. Default 1000. */
+  /** The limit of requests at once never rises above it, even if the server is healthy. Default 1000. */
   maxLimit?: number
   /**
    * The longest time that a request waits for a place, during a burst: at most `'10s'`. Any number may wait. Once

@@ -5,7 +5,7 @@ export interface ProcessUse {
   readonly uses: ReadonlyMap<string, number>
 }
 
-/** As if each tenant used so many places, in each process its part of all places, beside those it does use. */
+/** Each tenant is credited with this many extra places, spread over processes by their size. */
 const EVEN_PLACES = 1
 
 /** From one round to the next, a factor above 1 grows at most by this. It falls at once. */
