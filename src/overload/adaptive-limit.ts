@@ -193,6 +193,7 @@ export class AdaptiveLimit {
     const { initial, min, max } = this.#options
     this.#baselines.start()
     this.#limit = this.#probedLimit = this.#calmLimit = clamp(Math.max(initial, 1.3 * running), min, max)
+    this.#probes.started(this.#epochs.ageMs(nowMs), nowMs)
     this.#endMeasurement(nowMs, running)
   }
 

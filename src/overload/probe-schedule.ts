@@ -11,7 +11,8 @@ const LASTING_MS = 1000
 export class ProbeSchedule {
   readonly #random: () => number
   #nextAtMs = Number.NEGATIVE_INFINITY
-  #calmSinceMs: number | undefined
+  /** Denials before this time say that the baseline was measured under load. */
+  #trustedFromMs = Number.POSITIVE_INFINITY
   #probes = 0
   /** Since when each window had a denial; `undefined` if the last one had none. */
   #deniedSinceMs: number | undefined
@@ -27,9 +28,14 @@ export class ProbeSchedule {
     return this.#hasDenied
   }
 
-  /** Whether there was no probe yet, and the server denied requests within a second of its start. */
+  /** Whether there was no probe yet, and the server denied requests soon after its start. */
   get isFirst(): boolean {
-    return this.#probes === 0 && (this.#deniedSinceMs ?? 0) - (this.#calmSinceMs ?? 0) < LASTING_MS
+    return this.#probes === 0 && (this.#deniedSinceMs ?? 0) < this.#trustedFromMs
+  }
+
+  /** The first requests have ended, and took this time. Denials within the same time again, or a second, are soon. */
+  started(tookMs: number, nowMs: number): void {
+    this.#trustedFromMs = nowMs + Math.max(LASTING_MS, tookMs)
   }
 
   denied(nowMs: number): void {
@@ -44,11 +50,10 @@ export class ProbeSchedule {
   }
 
   /**
-   * Returns whether a probe is due. Denials within a second of the start have one begin at once, since the
-   * baseline was then measured under load. Later, it is known from a calm time.
+   * Returns whether a probe is due. Denials soon after the start have one begin at once, since the baseline was
+   * then measured under load. Later, it is known from a calm time.
    */
   isDue(nowMs: number): boolean {
-    this.#calmSinceMs ??= nowMs
     if (this.#deniedSinceMs === undefined || nowMs < this.#nextAtMs) return false
     return this.isFirst || this.#deniedAtMs - this.#deniedSinceMs >= LASTING_MS
   }
