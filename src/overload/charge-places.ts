@@ -3,14 +3,12 @@ import { type Decision, denyDisconnected, type Finish } from '../limiter/decisio
 import type { NamedPart } from '../limiter/receipt.js'
 import { catchMaybe, type MaybePromise, thenMaybe } from '../util/maybe-promise.js'
 import { wrongOption } from '../util/validate.js'
+import { CALLS, endCall, reportWait } from './calls.js'
 import { clientHash } from './client-hash.js'
 import { guardDecision } from './guard-decision.js'
 import { OWNER, readPriority, readTenant } from './options.js'
 import { Place } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
-
-/** The class of calls and charges, whose latencies are compared with one another. */
-export const CALLS = 'calls'
 
 /** The option functions that read a subject. */
 interface Readers<Subject> {
@@ -24,35 +22,40 @@ interface Readers<Subject> {
 export function chargePlaces<Subject>(
   guard: ProcessGuard,
   { priority, tenant }: Readers<Subject>,
-  { core, settings }: SteppedLimiter<Subject>,
+  { core, settings, report }: SteppedLimiter<Subject>,
 ): void {
   const { resolveParts } = core.limits
 
-  function charge(subject: Subject, parts: readonly NamedPart[]): MaybePromise<Decision> {
+  function charge(subject: Subject, parts: readonly NamedPart[], finish: Finish): MaybePromise<Decision> {
     const place = new Place(readPriority(priority, subject), readTenant(tenant, subject))
     place.client = clientHash(parts[0]?.identity ?? '')
-    const release = () => guard.end(place, CALLS, true)
+    const verdict = guard.offerCall(place)
+    const skipsWait = verdict === 'waiting' && settings.modeSwitch.mode === 'report'
+    const release = () => endCall(guard, place, CALLS, !skipsWait)
     const decide = (isAdmitted: boolean) =>
       guardDecision(guard, isAdmitted, parts, isAdmitted ? { release, stopRenewals() {} } : undefined)
-    const verdict = guard.offerCall(place)
-    if (verdict !== 'waiting') return decide(verdict === 'admitted')
-    if (settings.modeSwitch.mode === 'report') return decide(true)
+    if (verdict !== 'waiting') return finish(decide(verdict === 'admitted'), subject)
+    if (skipsWait) {
+      reportWait(guard, place, (isAdmitted) => report(guardDecision(guard, isAdmitted, parts), subject))
+      return decide(true)
+    }
     return place.wait().then((isAdmitted) => {
       guard.settled(isAdmitted)
-      return decide(isAdmitted)
+      return finish(decide(isAdmitted), subject)
     })
   }
 
   function chargeDirectly(subject: unknown, cost = 1, finish: Finish): MaybePromise<Decision> {
     if (cost > 1) throw wrongOption(OWNER, 'cost', '0 or 1', cost, 'A request takes one place.')
-    const decision = catchMaybe<Decision>(
+    return catchMaybe<Decision>(
       () =>
         thenMaybe(resolveParts(subject, 1), (parts) =>
-          cost === 0 ? guardDecision(guard, true, parts, undefined, 0) : charge(subject as Subject, parts),
+          cost === 0
+            ? finish(guardDecision(guard, true, parts, undefined, 0), subject)
+            : charge(subject as Subject, parts, finish),
         ),
-      denyDisconnected,
+      (error) => finish(denyDisconnected(error), subject),
     )
-    return thenMaybe(decision, (decided) => finish(decided, subject))
   }
 
   core.limits = { ...core.limits, chargeDirectly }

@@ -5,7 +5,7 @@ import { partOf } from '../limiter/resolve-parts.js'
 import { onAbort } from '../util/on-abort.js'
 import { wrongKind } from '../util/validate.js'
 import { isFunction } from '../util/values.js'
-import { CALLS } from './charge-places.js'
+import { CALLS, endCall, reportWait } from './calls.js'
 import { clientHash } from './client-hash.js'
 import { PRIORITIES } from './cohorts.js'
 import { guardDecision } from './guard-decision.js'
@@ -42,15 +42,21 @@ export function runner<Subject>(guard: ProcessGuard, limiter: SteppedLimiter<Sub
     const place = new Place(PRIORITIES.indexOf(priority ?? 'default'), tenant)
     place.client = client === undefined ? randomHash() : clientHash(identify(client))
     const isReporting = settings.modeSwitch.mode === 'report'
-    const isAdmitted = await verdictOf(guard, place, isReporting, signal)
-    tell(options, isAdmitted)
-    if (!isAdmitted && !isReporting) throw new OverloadError(guard.retryAfterMs())
+    const verdict = guard.offerCall(place)
+    const skipsWait = isReporting && verdict === 'waiting'
+    if (skipsWait) reportWait(guard, place, (isAdmitted) => tell(options, isAdmitted))
+    else {
+      const isAdmitted =
+        verdict === 'waiting' ? await hasWaited(guard, place, signal) : verdict === 'admitted'
+      tell(options, isAdmitted)
+      if (!isAdmitted && !isReporting) throw new OverloadError(guard.retryAfterMs())
+    }
     try {
       const result = await call(signal)
-      guard.end(place, ofCalls, true)
+      endCall(guard, place, ofCalls, !skipsWait)
       return result
     } catch (error) {
-      guard.end(place, `${ofCalls} failed`, true)
+      endCall(guard, place, `${ofCalls} failed`, !skipsWait)
       throw error
     }
   }
@@ -58,16 +64,12 @@ export function runner<Subject>(guard: ProcessGuard, limiter: SteppedLimiter<Sub
 
 const CALL_FIX = 'Write guard.run(() => query()).'
 
-/** Resolves with whether a call has a place. Rejects if its signal aborts while it waits. */
-async function verdictOf(
+/** Resolves with whether a call that waits gets a place. Rejects if its signal aborts before. */
+async function hasWaited(
   guard: ProcessGuard,
   place: Place,
-  isReporting: boolean,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const verdict = guard.offerCall(place)
-  if (verdict !== 'waiting') return verdict === 'admitted'
-  if (isReporting) return true
   let cancel: (() => void) | undefined
   try {
     const isAdmitted = await new Promise<boolean>((resolve, reject) => {

@@ -1,4 +1,6 @@
-import { OverloadError, overloadGuard } from 'headgate/http'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { OverloadError, type OverloadGuard, overloadGuard } from 'headgate/http'
 import type { RunOptions } from '../../../src/overload/run-options.js'
 
 const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
@@ -143,6 +145,65 @@ test('in report mode all calls run, and those that would be denied are reported'
   expect(denied).toEqual([[false, 'overload', { client: 'ada' }]])
   expect(guard.status().running).toBe(0)
 })
+
+const MODES = ['enforce', 'report'] as const
+
+/** Reports of the verdicts on calls that come at once and each take 300 ms, of which one may run. */
+async function verdictsIn(
+  mode: (typeof MODES)[number],
+  call: (guard: OverloadGuard) => Promise<unknown>,
+): Promise<boolean[]> {
+  jest.useFakeTimers()
+  try {
+    const guard = overloadGuard({ minLimit: 1, maxLimit: 1, mode })
+    const verdicts: boolean[] = []
+    guard.limiter.events.on('decision', ({ allowed }) => verdicts.push(allowed))
+    const calls = Promise.allSettled(Array.from({ length: 12 }, () => call(guard)))
+    await jest.advanceTimersByTimeAsync(1000)
+    await calls
+    expect(guard.status()).toMatchObject({ running: 0, waiting: 0 })
+    return verdicts
+  } finally {
+    jest.useRealTimers()
+  }
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 300))
+
+test.each(MODES)('calls that wait for too long are reported as denied in mode %s', async (mode) => {
+  expect(await verdictsIn(mode, (guard) => guard.run(pause))).toEqual([true, ...Array(11).fill(false)])
+})
+
+test.each(MODES)('charges that wait for too long are reported as denied in mode %s', async (mode) => {
+  const charge = async ({ limiter }: OverloadGuard) => {
+    const decision = await limiter.charge(new IncomingMessage(new Socket()))
+    await pause()
+    await limiter.release(decision)
+  }
+  expect(await verdictsIn(mode, charge)).toEqual([true, ...Array(11).fill(false)])
+})
+
+test.each<[string, (guard: OverloadGuard) => Promise<unknown>]>([
+  ['calls', (guard) => guard.run(() => 'done')],
+  [
+    'charges',
+    async ({ limiter }) => limiter.release(await limiter.charge(new IncomingMessage(new Socket()))),
+  ],
+])(
+  'in report mode, %s that end before they would be denied are reported as admitted',
+  async (_what, call) => {
+    const guard = overloadGuard({ ...one, maxWait: '10s', mode: 'report' })
+    const verdicts: boolean[] = []
+    guard.limiter.events.on('decision', ({ allowed }) => verdicts.push(allowed))
+    const { call: first, end } = openCall('first')
+    const running = guard.run(first)
+    await call(guard)
+    expect([verdicts, guard.status()]).toMatchObject([[true, true], { running: 1, waiting: 0 }])
+    end()
+    await running
+    expect(guard.status()).toMatchObject({ running: 0, deniedShare: 0 })
+  },
+)
 
 test('valid options of any kind of object are read', async () => {
   const guard = overloadGuard(one)
