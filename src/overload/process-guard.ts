@@ -1,5 +1,4 @@
 import { isIsolate } from '../platform.js'
-import { inBackground } from '../util/background-timer.js'
 import { AdaptiveLimit } from './adaptive-limit.js'
 import { CRITICAL } from './cohorts.js'
 import { FairShares } from './fair-shares.js'
@@ -52,7 +51,10 @@ export interface ProcessClock {
   readonly now: () => number
   readonly loop: LoopWait
   readonly random: () => number
-  /** Calls back after a time, and does not keep the process alive for it. Returns what stops that. */
+  /**
+   * Calls back after a time, and returns what cancels that. It keeps the process alive: a call that waits has
+   * nothing else that does, and no wait is longer than `maxWait`.
+   */
   readonly startTimer: (callback: () => void, delayMs: number) => () => void
 }
 
@@ -61,7 +63,7 @@ function processClock(): ProcessClock {
 }
 
 function startTimer(callback: () => void, delayMs: number): () => void {
-  const timer = inBackground(setTimeout(callback, delayMs))
+  const timer = setTimeout(callback, delayMs)
   return () => clearTimeout(timer)
 }
 
