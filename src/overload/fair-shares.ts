@@ -29,8 +29,8 @@ const MAX_KNOWN = 10_000
  * - A denial beyond the share is a demerit. Demerits decay by 0.3 a second. From 3 on, a tenant keeps to
  *   its share minus its demerits while others contend.
  *
- * All new tenants have one share together (`NewTenants`). A decision takes the same time for any number of
- * tenants.
+ * All new tenants have one share together (`NewTenants`). On average, a decision takes the same time for any
+ * number of tenants.
  */
 export class FairShares {
   /** Known tenants. Each request visits two of the active ones, in turn. */
@@ -156,12 +156,20 @@ export class FairShares {
     this.#restIfIdle(this.#newcomers, nowMs)
     for (let visited = 0; visited < 2; visited++) {
       const { value: tenant } = this.#visits.next()
-      if (tenant === undefined) this.#visits = this.#active.values()
+      if (tenant === undefined) this.#startSweep()
       else if (this.#restIfIdle(tenant, nowMs)) {
         this.#active.delete(tenant.id)
         this.#resting.set(tenant.id, tenant)
       }
     }
+  }
+
+  /** Visits the active tenants anew. Adds up their weights, so that no rounding error outlasts a sweep. */
+  #startSweep(): void {
+    this.#visits = this.#active.values()
+    let sum = this.#newcomers.isActive ? this.#newcomers.weight : 0
+    for (const { weight } of this.#active.values()) sum += weight
+    this.#activeWeight = sum
   }
 
   #restIfIdle(tenant: Tenant, nowMs: number): boolean {

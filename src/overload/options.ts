@@ -47,8 +47,8 @@ interface OverloadFields<Req, Res, Skip>
    */
   tenant?: (req: Req) => string | undefined
   /**
-   * Returns the weight of a tenant, above 0. With weights of 1 and 2, the second tenant's share is twice that of
-   * the first. Called when a tenant is seen for the first time. Default 1. All new tenants share the weight 1.
+   * Returns the weight of a tenant, from 0.001 to 1000. With weights of 1 and 2, the second tenant's share is twice
+   * that of the first. Called when a tenant is seen for the first time. Default 1. All new tenants share the weight 1.
    */
   weight?: (tenant: string) => number
   /**
@@ -115,13 +115,17 @@ export interface GuardSettings {
   readonly weightOf: (tenant: string) => number
 }
 
+/** A weight beyond these leaves its tenant, or all others, almost no share. */
+const MIN_WEIGHT = 0.001
+const MAX_WEIGHT = 1000
+
 /** Returns the function that weighs tenants. It throws a `TypeError` for a weight that is wrong. */
 export function weigher(owner: string, weight: ((tenant: string) => number) | undefined) {
   if (weight === undefined) return () => 1
   return (tenant: string): number => {
     const given: unknown = weight(tenant)
-    if (typeof given === 'number' && given > 0 && given < Number.POSITIVE_INFINITY) return given
-    const must = 'a number above 0'
+    if (typeof given === 'number' && given >= MIN_WEIGHT && given <= MAX_WEIGHT) return given
+    const must = `a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}`
     throw wrongOption(owner, 'the result of weight', must, given, fixOf(given, 'Return 1 for usual tenants.'))
   }
 }

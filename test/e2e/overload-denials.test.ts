@@ -138,10 +138,20 @@ describe('an option function', () => {
     [
       'weight that returns nothing',
       { tenant: () => 'a', weight: () => undefined as never },
-      'overloadGuard: the result of weight must be a number above 0, got undefined. Return 1 for usual tenants.',
+      'overloadGuard: the result of weight must be a number from 0.001 to 1000, got undefined. Return 1 for usual tenants.',
     ],
     ['priority that throws', { priority: () => fail('no priority') }, 'no priority'],
     ['tenant that throws', { tenant: () => fail('no tenant') }, 'no tenant'],
+    [
+      'weight that is too large',
+      { tenant: () => 'a', weight: () => 1001 },
+      'overloadGuard: the result of weight must be a number from 0.001 to 1000, got 1001. Return 1 for usual tenants.',
+    ],
+    [
+      'weight that is too small',
+      { tenant: () => 'a', weight: () => 0.0009 },
+      'overloadGuard: the result of weight must be a number from 0.001 to 1000, got 0.0009. Return 1 for usual tenants.',
+    ],
     ['weight that throws', { tenant: () => 'a', weight: () => fail('no weight') }, 'no weight'],
     ['skip that rejects', { skip: async () => fail('no skip') }, 'no skip'],
   ]

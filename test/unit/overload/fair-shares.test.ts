@@ -40,6 +40,22 @@ test('a tenant that has been idle for 5 s lends its share', () => {
   expect(shares.shareOf(a as Tenant, LIMIT)).toBe(16)
 })
 
+test.each([
+  [1e17, 1],
+  [3, 1e17],
+])('what rounding costs while a weight of %p times %p is active does not stay', (weight, factor) => {
+  const shares = new FairShares((id) => (id === 'large' ? weight : 1))
+  const tenants = known(shares, ['a', 'b', 'large'])
+  const large = tenants.get('large') as Tenant
+  for (let nowMs = 6000; nowMs < 30_000; nowMs += 100) {
+    for (const id of ['a', 'b']) shares.enter(id, nowMs)
+    if (nowMs % 6000 !== 0) continue
+    shares.enter('large', nowMs)
+    shares.setFactor(large, factor)
+  }
+  expect(['a', 'b'].map((id) => shares.shareOf(tenants.get(id) as Tenant, LIMIT))).toEqual([8, 8])
+})
+
 test('a tenant that holds a place is active, however long ago it asked', () => {
   const shares = new FairShares(() => 1)
   const tenants = known(shares, ['a', 'b'])
