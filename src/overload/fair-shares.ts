@@ -1,5 +1,5 @@
-import { dropperOf } from './drop-oldest.js'
 import { NewTenants } from './new-tenants.js'
+import { oldestOf } from './oldest-of.js'
 import { addUse, demeritsAt, type Tenant, tenantAt } from './tenant.js'
 
 /** For so long after its last request, a tenant counts as active. */
@@ -37,7 +37,7 @@ export class FairShares {
   readonly #active = new Map<string, Tenant>()
   #visits = this.#active.values()
   readonly #resting = new Map<string, Tenant>()
-  readonly #dropResting = dropperOf(this.#resting)
+  readonly #oldestResting = oldestOf(this.#resting)
   readonly #new: NewTenants
   /** All new tenants, as one. */
   readonly #newcomers: Tenant = tenantAt('', 1, 0)
@@ -88,7 +88,7 @@ export class FairShares {
   took(tenant: Tenant, id: string, nowMs: number): void {
     addUse(tenant, nowMs)
     tenant.held++
-    if (tenant === this.#newcomers) this.#new.admitted(id)
+    if (tenant === this.#newcomers) this.#new.admitted(id, nowMs)
   }
 
   gaveBack(tenant: Tenant, nowMs: number): void {
@@ -148,7 +148,9 @@ export class FairShares {
   }
 
   #hasRoom(): boolean {
-    return this.#active.size + this.#resting.size < MAX_KNOWN || this.#dropResting()
+    if (this.#active.size + this.#resting.size < MAX_KNOWN) return true
+    const oldest = this.#oldestResting()
+    return oldest !== undefined && this.#resting.delete(oldest)
   }
 
   /** Has tenants rest whose last request is long ago: up to two, since a request makes one active at most. */

@@ -1,4 +1,4 @@
-import { dropperOf } from './drop-oldest.js'
+import { oldestOf } from './oldest-of.js'
 import { type Tenant, tenantAt } from './tenant.js'
 
 /** A tenant is new until it has been known for this time, with so many requests admitted. */
@@ -12,15 +12,25 @@ const CROWDED_EVERY_MS = 10_000
 /** The most tenants that are new. */
 const MAX_NEW = 10_000
 
+/** A tenant that is new. */
+interface Newcomer {
+  /** When its first request was admitted. */
+  readonly seenAtMs: number
+  admitted: number
+}
+
 /**
  * The tenants that have no share of their own yet. They have one together, so inventing names gains nothing.
  * While any of them is denied, few get their own, since each takes from the shares of all known tenants: so
  * invented names that stay gain little. Tenants that were there when the guard started are as old as any.
+ *
+ * A name is remembered once a request was admitted. If there are too many, the name with fewer admitted requests
+ * of the two oldest is forgotten, so names that are invented for one request each forget one another.
  */
 export class NewTenants {
   readonly #weightOf: (id: string) => number
-  readonly #tenants = new Map<string, Tenant>()
-  readonly #dropOldest = dropperOf(this.#tenants)
+  readonly #tenants = new Map<string, Newcomer>()
+  readonly #nextOldest = oldestOf(this.#tenants)
   #firstMs: number | undefined
   #deniedAtMs = Number.NEGATIVE_INFINITY
   #leftAtMs = Number.NEGATIVE_INFINITY
@@ -30,9 +40,14 @@ export class NewTenants {
   }
 
   /** Counts a request that was admitted. */
-  admitted(id: string): void {
-    const tenant = this.#tenants.get(id)
-    if (tenant !== undefined) tenant.admitted++
+  admitted(id: string, nowMs: number): void {
+    const newcomer = this.#tenants.get(id)
+    if (newcomer !== undefined) {
+      newcomer.admitted++
+      return
+    }
+    if (this.#tenants.size >= MAX_NEW) this.#forgetOne()
+    this.#tenants.set(id, { seenAtMs: nowMs, admitted: 1 })
   }
 
   /** A request was denied. */
@@ -40,21 +55,36 @@ export class NewTenants {
     this.#deniedAtMs = nowMs
   }
 
-  /** Returns a tenant that is to get its own share now, if `hasRoom` returns true. Remembers any other. */
+  /**
+   * Returns a tenant that is to get its own share now, if `hasRoom` returns true. Throws for a wrong weight, and
+   * also if the tenant is not remembered yet, so that its first request shows the mistake.
+   */
   take(id: string, nowMs: number, hasRoom: () => boolean): Tenant | undefined {
     this.#firstMs ??= nowMs
-    const tenant = this.#tenants.get(id)
-    if (tenant === undefined) {
-      if (this.#tenants.size >= MAX_NEW) this.#dropOldest()
-      this.#tenants.set(id, tenantAt(id, this.#weightOf(id), nowMs))
+    const newcomer = this.#tenants.get(id)
+    if (newcomer === undefined) {
+      this.#weightOf(id)
       return undefined
     }
-    if (tenant.admitted < NEW_ADMITTED || nowMs - tenant.seenAtMs < NEW_MS) return undefined
-    const wasThereAtStart = tenant.seenAtMs - this.#firstMs < NEW_MS
-    if ((!wasThereAtStart && this.#isCrowded(nowMs)) || !hasRoom()) return undefined
+    const { admitted, seenAtMs } = newcomer
+    if (admitted < NEW_ADMITTED || nowMs - seenAtMs < NEW_MS) return undefined
+    const wasThereAtStart = seenAtMs - this.#firstMs < NEW_MS
+    if (!wasThereAtStart && this.#isCrowded(nowMs)) return undefined
+    const tenant = tenantAt(id, this.#weightOf(id), seenAtMs)
+    if (!hasRoom()) return undefined
     this.#leftAtMs = nowMs
     this.#tenants.delete(id)
     return tenant
+  }
+
+  #forgetOne(): void {
+    const [one = '', other = ''] = [this.#nextOldest(), this.#nextOldest()]
+    const [first, second] = [this.#tenants.get(one), this.#tenants.get(other)]
+    if (first === undefined || second === undefined) return
+    this.#tenants.delete(one)
+    this.#tenants.delete(other)
+    if (first.admitted > second.admitted) this.#tenants.set(one, first)
+    else this.#tenants.set(other, second)
   }
 
   #isCrowded(nowMs: number): boolean {

@@ -48,7 +48,8 @@ interface OverloadFields<Req, Res, Skip>
   tenant?: (req: Req) => string | undefined
   /**
    * Returns the weight of a tenant, from 0.001 to 1000. With weights of 1 and 2, the second tenant's share is twice
-   * that of the first. Called when a tenant is seen for the first time. Default 1. All new tenants share the weight 1.
+   * that of the first. Called for the first requests of a tenant, and once more when it gets its own
+   * share. Default 1. All new tenants share the weight 1.
    */
   weight?: (tenant: string) => number
   /**

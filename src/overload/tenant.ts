@@ -16,14 +16,12 @@ export interface Tenant {
   isActive: boolean
   demerits: number
   demeritsAtMs: number
-  /** Since when it is known, and how many of its requests were admitted. */
-  readonly seenAtMs: number
-  admitted: number
 }
 
 /** Demerits that a tenant loses each second. */
 const DECAY_PER_SECOND = 0.3
 
+/** Returns a tenant whose first request was admitted at a time: its budget refills from then on. */
 export function tenantAt(id: string, weight: number, seenAtMs: number): Tenant {
   const tried = {
     held: 0,
@@ -33,9 +31,8 @@ export function tenantAt(id: string, weight: number, seenAtMs: number): Tenant {
     refilledAtMs: seenAtMs,
     triedAtMs: seenAtMs,
     isActive: false,
-    admitted: 0,
   }
-  return { id, givenWeight: weight, weight, seenAtMs, demerits: 0, demeritsAtMs: seenAtMs, ...tried }
+  return { id, givenWeight: weight, weight, demerits: 0, demeritsAtMs: seenAtMs, ...tried }
 }
 
 /** Takes what a tenant has used until now from its budget. */

@@ -155,6 +155,38 @@ test('the tables are bounded, and a known tenant stays known', () => {
   expect(shares.enter('a', 8000)).toBe(a)
 })
 
+/** Names that come once each, 2500 in a second, and a tenant that sends 10 requests in a second. Returns whether it is new. */
+function isNewAmongNames(shares: FairShares, areAdmitted: boolean): boolean {
+  const newcomers = shares.enter('other', 0)
+  for (let i = 0; i < 30_000; i++) {
+    const nowMs = 6000 + 0.4 * i
+    if (areAdmitted) use(shares, `invented ${i}`, nowMs)
+    else shares.enter(`invented ${i}`, nowMs)
+    if (i % 250 === 0) use(shares, 'real', nowMs)
+  }
+  return shares.enter('real', 18_000) === newcomers
+}
+
+test.each([
+  ['denied', false],
+  ['admitted', true],
+])(
+  'names that are invented for one request each, which is %s, keep no tenant from its own share',
+  (_, are) => {
+    expect(isNewAmongNames(new FairShares(() => 1), are)).toBe(false)
+  },
+)
+
+test('a wrong weight throws when a name comes, and not when its request is admitted', () => {
+  const shares = new FairShares((id) => {
+    if (id === 'a') throw new TypeError('no weight')
+    return 1
+  })
+  expect(() => shares.enter('a', 0)).toThrow('no weight')
+  const newcomers = shares.enter('b', 0)
+  expect(() => shares.took(newcomers, 'a', 0)).not.toThrow()
+})
+
 test('a name needs twenty requests that were admitted, and five seconds', () => {
   const shares = new FairShares(() => 1)
   const newcomers = shares.enter('other', 0)
