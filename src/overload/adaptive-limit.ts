@@ -151,14 +151,14 @@ export class AdaptiveLimit {
    * Counts how late the event loop was, as of a timer. It can only lower the limit: if the loop was late in
    * every measurement of a window, and not by a pause such as a garbage collection.
    */
-  loopDelay(delayMs: number): void {
+  recordLoopDelay(delayMs: number): void {
     const { loopDelayMs } = this.#window
     if (delayMs < loopDelayMs) this.#window.loopDelayMs = delayMs
   }
 
   /** Counts a request that was denied for want of a place. */
-  denied(nowMs: number): void {
-    this.#probes.denied(nowMs)
+  recordDenial(nowMs: number): void {
+    this.#probes.recordDenial(nowMs)
   }
 
   /**
@@ -211,7 +211,7 @@ export class AdaptiveLimit {
     const slower = isMeasured ? this.#baselines.probe() : 1
     if (slower > 1) this.#limit = Math.max(this.#limit, Math.min(this.#limit * slower, this.#calmLimit))
     this.#probedLimit = this.#limit
-    this.#probes.ended(this.#epochs.ageMs(nowMs), nowMs)
+    this.#probes.recordProbe(this.#epochs.ageMs(nowMs), nowMs)
     this.#endMeasurement(nowMs, running)
   }
 
@@ -241,7 +241,7 @@ export class AdaptiveLimit {
     this.#limit = clamp(this.#limit + step, this.#options.min, this.#options.max)
     if (this.#limit >= this.#probedLimit / 2 || !this.#probes.hasDenied) return
     this.#probedLimit = this.#limit
-    this.#probes.soon(nowMs)
+    this.#probes.hasten(nowMs)
   }
 
   /** For how long requests have been as many as now. In a surge only short ones have ended, as in a new epoch. */

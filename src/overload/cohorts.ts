@@ -81,7 +81,7 @@ export class Cohorts {
   }
 
   /** A request found a place. Now so many run. */
-  admitted(running: number): void {
+  recordAdmission(running: number): void {
     this.#admitted++
     this.#ran += running
   }

@@ -85,19 +85,19 @@ export class FairShares {
     return demerits >= HELD_DOWN_FROM ? Math.max(1, share - demerits) : share
   }
 
-  took(tenant: Tenant, id: string, nowMs: number): void {
+  takePlace(tenant: Tenant, id: string, nowMs: number): void {
     addUse(tenant, nowMs)
     tenant.held++
-    if (tenant === this.#newcomers) this.#new.admitted(id, nowMs)
+    if (tenant === this.#newcomers) this.#new.recordAdmission(id, nowMs)
   }
 
-  gaveBack(tenant: Tenant, nowMs: number): void {
+  returnPlace(tenant: Tenant, nowMs: number): void {
     addUse(tenant, nowMs)
     tenant.held--
   }
 
-  denied(tenant: Tenant, limit: number, nowMs: number): void {
-    if (tenant === this.#newcomers) this.#new.denied(nowMs)
+  recordDenial(tenant: Tenant, limit: number, nowMs: number): void {
+    if (tenant === this.#newcomers) this.#new.recordDenial(nowMs)
     if (!this.isWithinShare(tenant, limit, nowMs)) {
       tenant.demerits = demeritsAt(tenant, nowMs) + 1
       tenant.demeritsAtMs = nowMs

@@ -140,7 +140,7 @@ export class GuardCore {
     const heldMs = timeMs - ticket.startedAtMs
     this.#limit.end(isSample ? routeClass : undefined, heldMs, ticket.epoch, this.#running)
     this.#running--
-    if (ticket.tenant) this.#options.tenants?.gaveBack(ticket.tenant, timeMs)
+    if (ticket.tenant) this.#options.tenants?.returnPlace(ticket.tenant, timeMs)
     this.#advance(timeMs)
   }
 
@@ -254,19 +254,19 @@ export class GuardCore {
   #admit(ticket: Ticket, { codel }: Level, nowMs: number): void {
     codel.observe(nowMs - ticket.arrivedAtMs, nowMs)
     this.#running++
-    this.#cohorts.admitted(this.#running)
+    this.#cohorts.recordAdmission(this.#running)
     ticket.state = 'running'
     ticket.startedAtMs = nowMs
     ticket.epoch = this.#limit.begin(nowMs)
     const { tenant, tenantId = '' } = ticket
-    if (tenant) this.#options.tenants?.took(tenant, tenantId, nowMs)
+    if (tenant) this.#options.tenants?.takePlace(tenant, tenantId, nowMs)
   }
 
   #deny(ticket: Ticket, nowMs: number): 'denied' {
     ticket.state = 'over'
-    this.#limit.denied(nowMs)
+    this.#limit.recordDenial(nowMs)
     if (ticket.tenant && !this.#limit.isProbing)
-      this.#options.tenants?.denied(ticket.tenant, this.#limit.limit, nowMs)
+      this.#options.tenants?.recordDenial(ticket.tenant, this.#limit.limit, nowMs)
     return 'denied'
   }
 

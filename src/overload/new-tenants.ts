@@ -40,7 +40,7 @@ export class NewTenants {
   }
 
   /** Counts a request that was admitted. */
-  admitted(id: string, nowMs: number): void {
+  recordAdmission(id: string, nowMs: number): void {
     const newcomer = this.#tenants.get(id)
     if (newcomer !== undefined) {
       newcomer.admitted++
@@ -51,7 +51,7 @@ export class NewTenants {
   }
 
   /** A request was denied. */
-  denied(nowMs: number): void {
+  recordDenial(nowMs: number): void {
     this.#deniedAtMs = nowMs
   }
 

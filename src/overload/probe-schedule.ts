@@ -38,7 +38,7 @@ export class ProbeSchedule {
     this.#trustedFromMs = nowMs + Math.max(LASTING_MS, tookMs)
   }
 
-  denied(nowMs: number): void {
+  recordDenial(nowMs: number): void {
     this.#hasDenied = true
     this.#deniedAtMs = nowMs
     this.#deniedSinceMs ??= nowMs
@@ -59,13 +59,13 @@ export class ProbeSchedule {
   }
 
   /** A probe is over that took this time. */
-  ended(tookMs: number, nowMs: number): void {
+  recordProbe(tookMs: number, nowMs: number): void {
     this.#probes++
     this.#nextAtMs = nowMs + Math.max(PROBE_EVERY_MS, TIMES_LONGER * tookMs) * (0.75 + 0.5 * this.#random())
   }
 
   /** The limit has halved since the last probe. */
-  soon(nowMs: number): void {
+  hasten(nowMs: number): void {
     this.#nextAtMs = Math.min(this.#nextAtMs, nowMs + PROBE_SOON_MS)
   }
 }

@@ -111,7 +111,7 @@ export class ProcessGuard {
     const isLate = loop.isLate(nowMs, entry.priority === CRITICAL)
     if (loop.turns !== this.#turns) {
       this.#turns = loop.turns
-      this.#limit.loopDelay(loop.lastTurnMs)
+      this.#limit.recordLoopDelay(loop.lastTurnMs)
     }
     return this.#offer(entry, nowMs, isLate)
   }

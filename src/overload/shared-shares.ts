@@ -4,7 +4,7 @@ import { boundedCalls } from '../stores/shared/bounded-calls.js'
 import type { StoreError } from '../stores/store-error.js'
 import type { FairShares } from './fair-shares.js'
 import { ShareSlots } from './share-slots.js'
-import { toldUses } from './shares-document.js'
+import { largestUses } from './shares-document.js'
 import type { Tenant } from './tenant.js'
 import { type ProcessUse, TenantParts } from './tenant-parts.js'
 
@@ -76,7 +76,7 @@ export class SharedShares {
   /** Tells the others of this process, and learns of them. To be called every second. Never rejects. */
   async round(): Promise<void> {
     const { limit, now } = this.#options
-    const own = { limit: limit(), uses: toldUses(this.#takeUses(now())) }
+    const own = { limit: limit(), uses: largestUses(this.#takeUses(now())) }
     await this.#calls.attempt(async () => {
       await this.#slots.read(now)
       this.#readAtMs = now()

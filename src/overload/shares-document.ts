@@ -21,7 +21,7 @@ export interface SharesDocument extends ProcessUse {
 }
 
 /** Returns what is told of the places that tenants use: the largest only, so that a document stays small. */
-export function toldUses(uses: readonly (readonly [key: string, places: number])[]): Map<string, number> {
+export function largestUses(uses: readonly (readonly [key: string, places: number])[]): Map<string, number> {
   const largest = uses.filter(([, places]) => places >= MIN_PLACES).sort(([, a], [, b]) => b - a)
   return new Map(largest.slice(0, MAX_TENANTS).map(([key, places]) => [key, Number(places.toPrecision(4))]))
 }

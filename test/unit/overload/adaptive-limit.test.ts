@@ -101,7 +101,7 @@ test('it stays between its bounds', () => {
 
 /** Denies a request soon after the start, so that a probe begins. */
 function probe(limit: AdaptiveLimit, nowMs: number): void {
-  limit.denied(nowMs)
+  limit.recordDenial(nowMs)
   limit.advance(nowMs, 0)
 }
 
@@ -146,7 +146,7 @@ test('requests from before a probe take its places for a second, or for five lat
     const limit = limitOf()
     window(limit, 100, latencyMs)
     const before = [limit.begin(120), limit.begin(120), limit.begin(120)]
-    limit.denied(150)
+    limit.recordDenial(150)
     limit.advance(150, 3)
     return [1150, 1151, 2151].map((nowMs) => {
       limit.advance(nowMs, 3)
@@ -163,8 +163,8 @@ test('requests from before a probe take its places for a second, or for five lat
 test('of a large limit, a twentieth runs at once in a probe', () => {
   const limit = limitOf({ initial: 400 })
   limit.advance(1000, 0)
-  limit.denied(2000)
-  limit.denied(3000)
+  limit.recordDenial(2000)
+  limit.recordDenial(3000)
   limit.advance(3000, 0)
   expect(limit.current).toBe(20)
 })
@@ -173,11 +173,11 @@ test('a limit that fell because requests take longer rises again once a probe ha
   const limit = limitOf({ initial: 100 })
   for (let i = 1; i < 13; i++) window(limit, 100 * i, 10, 40)
   const limits = [1300, 1400, 1500, 1600, 1700].map((nowMs) => {
-    if (nowMs > 1300) limit.denied(nowMs - 50)
+    if (nowMs > 1300) limit.recordDenial(nowMs - 50)
     return window(limit, nowMs, 50, 100)
   })
   const [calm = 0, ...rest] = limits
-  limit.denied(2350)
+  limit.recordDenial(2350)
   limit.advance(2350, 0)
   requests(limit, 30, 50, 3)
   limit.advance(2400, 0)
@@ -203,7 +203,7 @@ test('after a calm second, the first probe waits until denials last', () => {
   for (let nowMs = 0; nowMs < 4000; nowMs += 10) {
     const wasProbing = limit.isProbing
     requests(limit, 1, 10, 3)
-    if ((nowMs >= 1500 && nowMs < 2000) || nowMs >= 2500) limit.denied(nowMs)
+    if ((nowMs >= 1500 && nowMs < 2000) || nowMs >= 2500) limit.recordDenial(nowMs)
     limit.advance(nowMs, 0)
     if (limit.isProbing && !wasProbing) probes.push(nowMs)
   }
@@ -215,7 +215,7 @@ test('one denial begins no probe, however long its window takes because few requ
   const probes: number[] = []
   for (let nowMs = 0; nowMs < 10_000; nowMs += 250) {
     requests(limit, 1, 10, 3)
-    if (nowMs === 3500) limit.denied(nowMs)
+    if (nowMs === 3500) limit.recordDenial(nowMs)
     limit.advance(nowMs, 0)
     if (limit.isProbing) probes.push(nowMs)
   }
@@ -246,7 +246,7 @@ test('the next probe needs denials that last for a second, half a minute later',
   for (let nowMs = 0; nowMs < 100_000; nowMs += 10) {
     const wasProbing = limit.isProbing
     requests(limit, 1, 10, 3)
-    if (nowMs < 20_000 || nowMs > 60_000) limit.denied(nowMs)
+    if (nowMs < 20_000 || nowMs > 60_000) limit.recordDenial(nowMs)
     limit.advance(nowMs, 0)
     if (limit.isProbing && !wasProbing) probes.push(nowMs)
   }
@@ -270,7 +270,7 @@ test('a long probe is followed by a longer time without one', () => {
   probe(limit, 0)
   limit.advance(60_001, 0) // given up after a minute, so the next is due after 20 minutes
   const probing = [1_260_000, 1_260_020, 1_260_021].map((nowMs) => {
-    limit.denied(nowMs - 2000)
+    limit.recordDenial(nowMs - 2000)
     limit.advance(nowMs, 0)
     return limit.isProbing
   })
@@ -279,25 +279,25 @@ test('a long probe is followed by a longer time without one', () => {
 
 test('an event loop that is always late lowers the limit, and a pause does not', () => {
   const limit = limitOf()
-  limit.loopDelay(400)
-  limit.loopDelay(2)
+  limit.recordLoopDelay(400)
+  limit.recordLoopDelay(2)
   limit.advance(1000, 0)
   const paused = limit.limit
-  limit.loopDelay(60)
-  limit.loopDelay(40)
+  limit.recordLoopDelay(60)
+  limit.recordLoopDelay(40)
   limit.advance(2000, 0)
   const late = limit.limit
-  limit.loopDelay(5000)
+  limit.recordLoopDelay(5000)
   limit.advance(3000, 0)
   expect([paused, late, limit.limit]).toEqual([20, 15, 7.5])
 })
 
 test('a loop that is on time never raises the limit, and the floor holds', () => {
   const limit = limitOf({ initial: 4 })
-  limit.loopDelay(0)
+  limit.recordLoopDelay(0)
   limit.advance(1000, 0)
   expect(limit.limit).toBe(4)
-  limit.loopDelay(1000)
+  limit.recordLoopDelay(1000)
   limit.advance(2000, 0)
   expect(limit.limit).toBe(3)
 })
@@ -320,8 +320,8 @@ test('whatever the clock and the latencies do, the limit stays a number within i
       for (const { latencyMs, stepMs, delayMs, isDenied } of steps) {
         nowMs += stepMs
         requests(limit, 12, latencyMs, 20)
-        limit.loopDelay(delayMs)
-        if (isDenied) limit.denied(nowMs)
+        limit.recordLoopDelay(delayMs)
+        if (isDenied) limit.recordDenial(nowMs)
         limit.advance(nowMs, 0)
         if (!(limit.limit >= 3 && limit.limit <= 1000)) return false
       }
@@ -334,7 +334,7 @@ test('no probe runs while denials keep nothing out', () => {
   let canProbe = false
   const limit = limitOf({ canProbe: () => canProbe })
   const isProbing = () => {
-    limit.denied(0)
+    limit.recordDenial(0)
     limit.advance(0, 0)
     return limit.isProbing
   }

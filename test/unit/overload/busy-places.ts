@@ -25,7 +25,7 @@ class Places {
   advance(nowMs: number): void {
     this.#step = (this.#step + 1) % SERVICE_STEPS
     for (const tenant of this.#ends[this.#step]?.splice(0) ?? []) {
-      this.#shares.gaveBack(tenant, nowMs)
+      this.#shares.returnPlace(tenant, nowMs)
       this.#running--
     }
   }
@@ -37,10 +37,10 @@ class Places {
       this.#shares.isWithinShare(tenant, LIMIT, nowMs) ||
       tenant.held < this.#shares.capOf(tenant, LIMIT, nowMs)
     if (!mayTake || this.#running >= LIMIT) {
-      this.#shares.denied(tenant, LIMIT, nowMs)
+      this.#shares.recordDenial(tenant, LIMIT, nowMs)
       return false
     }
-    this.#shares.took(tenant, id, nowMs)
+    this.#shares.takePlace(tenant, id, nowMs)
     this.#ends[this.#step]?.push(tenant)
     this.#running++
     return true

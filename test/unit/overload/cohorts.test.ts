@@ -32,7 +32,7 @@ function play({ seconds, perTurn, priorityOf = () => 1, clients = 1000 }: Overlo
       const passes = cohorts.passes(priority, hash, nowMs)
       steps.push({ nowMs, priority, hash, passes })
       if (!passes) continue
-      if (free-- > 0) cohorts.admitted(LIMIT)
+      if (free-- > 0) cohorts.recordAdmission(LIMIT)
       else cohorts.recordUnplaced()
     }
     cohorts.advance(nowMs, LIMIT)
@@ -95,7 +95,7 @@ test('when the overload ends, all pass again within two seconds', () => {
   const random = randomFrom(2)
   for (let nowMs = 4000; nowMs < 6000; nowMs += 10) {
     for (let i = 0; i < 4; i++) {
-      if (cohorts.passes(1, random() * 2 ** 32, nowMs)) cohorts.admitted(4)
+      if (cohorts.passes(1, random() * 2 ** 32, nowMs)) cohorts.recordAdmission(4)
     }
     cohorts.advance(nowMs, LIMIT)
   }
@@ -105,7 +105,7 @@ test('when the overload ends, all pass again within two seconds', () => {
 test('requests that wait still are no overload', () => {
   const cohorts = new Cohorts()
   for (let nowMs = 0; nowMs < 2000; nowMs++) {
-    if (cohorts.passes(1, nowMs, nowMs) && nowMs % 10 === 0) cohorts.admitted(LIMIT)
+    if (cohorts.passes(1, nowMs, nowMs) && nowMs % 10 === 0) cohorts.recordAdmission(LIMIT)
     cohorts.advance(nowMs, LIMIT)
   }
   expect([cohorts.isDenying, cohorts.share]).toEqual([false, 1])
@@ -115,7 +115,7 @@ test('a pause begins a new window, in which what was before does not count', () 
   const cohorts = new Cohorts()
   for (let i = 0; i < 1000; i++) if (cohorts.passes(1, i, 0)) cohorts.recordUnplaced()
   cohorts.pause(100)
-  for (let i = 0; i < 50; i++) if (cohorts.passes(1, i, 200)) cohorts.admitted(16)
+  for (let i = 0; i < 50; i++) if (cohorts.passes(1, i, 200)) cohorts.recordAdmission(16)
   cohorts.advance(300, LIMIT)
   expect(cohorts.isDenying).toBe(false)
 })

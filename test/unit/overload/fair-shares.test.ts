@@ -13,14 +13,14 @@ function known(shares: FairShares, ids: readonly string[], untilMs = 6000): Map<
 
 function use(shares: FairShares, id: string, nowMs: number): void {
   const tenant = shares.enter(id, nowMs)
-  shares.took(tenant, id, nowMs)
-  shares.gaveBack(tenant, nowMs + 1)
+  shares.takePlace(tenant, id, nowMs)
+  shares.returnPlace(tenant, nowMs + 1)
 }
 
 /** Has a tenant hold places for 4 s. */
 function hold(shares: FairShares, tenant: Tenant, places: number, untilMs: number): void {
-  for (let i = 0; i < places; i++) shares.took(tenant, tenant.id, untilMs - 4000)
-  for (let i = 0; i < places; i++) shares.gaveBack(tenant, untilMs)
+  for (let i = 0; i < places; i++) shares.takePlace(tenant, tenant.id, untilMs - 4000)
+  for (let i = 0; i < places; i++) shares.returnPlace(tenant, untilMs)
 }
 
 test('a share is the limit by weight among active tenants', () => {
@@ -59,7 +59,7 @@ test.each([
 test('a tenant that holds a place is active, however long ago it asked', () => {
   const shares = new FairShares(() => 1)
   const tenants = known(shares, ['a', 'b'])
-  shares.took(tenants.get('b') as Tenant, 'b', 6000)
+  shares.takePlace(tenants.get('b') as Tenant, 'b', 6000)
   for (let nowMs = 6000; nowMs < 60_000; nowMs += 100) shares.enter('a', nowMs)
   expect(shares.shareOf(tenants.get('a') as Tenant, LIMIT)).toBe(8)
 })
@@ -70,17 +70,17 @@ test('a tenant that has used more than its share in the last seconds is beyond i
   expect(shares.isWithinShare(a, LIMIT, 6000)).toBe(true)
   hold(shares, a, 16, 10_000)
   shares.enter('b', 10_000)
-  for (let i = 0; i < 8; i++) shares.took(a, 'a', 10_000)
+  for (let i = 0; i < 8; i++) shares.takePlace(a, 'a', 10_000)
   expect(shares.isWithinShare(a, LIMIT, 10_000)).toBe(false)
-  for (let i = 0; i < 8; i++) shares.gaveBack(a, 10_000)
-  for (let i = 0; i < 8; i++) shares.took(a, 'a', 10_700)
+  for (let i = 0; i < 8; i++) shares.returnPlace(a, 10_000)
+  for (let i = 0; i < 8; i++) shares.takePlace(a, 'a', 10_700)
   expect(shares.isWithinShare(a, LIMIT, 10_700)).toBe(true) // it owed 5 s of a place, no more
 })
 
 test('a tenant is beyond its share while its requests run, and not once they end', () => {
   const shares = new FairShares(() => 1)
   const a = known(shares, ['a', 'b']).get('a') as Tenant
-  for (let i = 0; i < LIMIT; i++) shares.took(a, 'a', 6000)
+  for (let i = 0; i < LIMIT; i++) shares.takePlace(a, 'a', 6000)
   const isWithinAt = [6000, 8400, 8600].map((nowMs) => shares.isWithinShare(a, LIMIT, nowMs))
   // it has saved 5 s of 5.3 places, and uses 10.7 more: for 2.5 s
   expect(isWithinAt).toEqual([true, true, false])
@@ -91,7 +91,7 @@ test('only while another is denied within its share, a tenant has to keep to its
   const tenants = known(shares, ['a', 'b'])
   const [a, b] = [tenants.get('a') as Tenant, tenants.get('b') as Tenant]
   const caps = [shares.capOf(a, LIMIT, 6000)]
-  shares.denied(b, LIMIT, 6000)
+  shares.recordDenial(b, LIMIT, 6000)
   caps.push(shares.capOf(a, LIMIT, 6000), shares.capOf(b, LIMIT, 6000), shares.capOf(a, LIMIT, 11_000))
   expect(caps).toEqual([16, 6, 16, 16])
 })
@@ -102,11 +102,11 @@ test('a tenant that pushes on beyond its share has demerits, which decay', () =>
   const [a, b] = [tenants.get('a') as Tenant, tenants.get('b') as Tenant]
   shares.isWithinShare(a, LIMIT, 2000)
   hold(shares, a, 16, 6000)
-  for (let i = 0; i < 10; i++) shares.took(a, 'a', 6000)
-  for (let i = 0; i < 4; i++) shares.denied(a, LIMIT, 6000)
-  shares.denied(b, LIMIT, 6000)
+  for (let i = 0; i < 10; i++) shares.takePlace(a, 'a', 6000)
+  for (let i = 0; i < 4; i++) shares.recordDenial(a, LIMIT, 6000)
+  shares.recordDenial(b, LIMIT, 6000)
   const capAt = (nowMs: number) => {
-    shares.denied(b, LIMIT, nowMs) // keeps contending
+    shares.recordDenial(b, LIMIT, nowMs) // keeps contending
     return shares.capOf(a, LIMIT, nowMs)
   }
   expect([capAt(6000), capAt(8000)]).toEqual([6 - 4, 6 - (4 - 0.6)].map((each) => expect.closeTo(each, 9)))
@@ -129,9 +129,9 @@ function ownShares(shares: FairShares, names: number, fromMs: number, untilMs: n
     const id = `new ${(nowMs / 2) % names}`
     const tenant = shares.enter(id, nowMs)
     if (tenant !== newcomers) own.add(tenant)
-    shares.took(tenant, id, nowMs)
-    shares.gaveBack(tenant, nowMs)
-    shares.denied(newcomers, LIMIT, nowMs)
+    shares.takePlace(tenant, id, nowMs)
+    shares.returnPlace(tenant, nowMs)
+    shares.recordDenial(newcomers, LIMIT, nowMs)
   }
   return own.size
 }
@@ -184,7 +184,7 @@ test('a wrong weight throws when a name comes, and not when its request is admit
   })
   expect(() => shares.enter('a', 0)).toThrow('no weight')
   const newcomers = shares.enter('b', 0)
-  expect(() => shares.took(newcomers, 'a', 0)).not.toThrow()
+  expect(() => shares.takePlace(newcomers, 'a', 0)).not.toThrow()
 })
 
 test('a name needs twenty requests that were admitted, and five seconds', () => {

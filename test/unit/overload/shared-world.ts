@@ -67,8 +67,8 @@ export class SharedWorld {
     const [atMs, knownAtMs] = [this.nowMs - 10_000, this.nowMs - 5000]
     for (let i = 0; i < 20; i++) {
       const tenant = shares.enter(id, atMs)
-      shares.took(tenant, id, atMs)
-      shares.gaveBack(tenant, atMs)
+      shares.takePlace(tenant, id, atMs)
+      shares.returnPlace(tenant, atMs)
     }
     return shares.enter(id, knownAtMs)
   }
@@ -77,6 +77,6 @@ export class SharedWorld {
 /** Has a tenant hold a number of places from now on. It tries all the time. */
 function hold(shares: FairShares, tenant: Tenant, places: number, nowMs: number): void {
   shares.enter(tenant.id, nowMs)
-  while (tenant.held < places) shares.took(tenant, tenant.id, nowMs)
-  while (tenant.held > places) shares.gaveBack(tenant, nowMs)
+  while (tenant.held < places) shares.takePlace(tenant, tenant.id, nowMs)
+  while (tenant.held > places) shares.returnPlace(tenant, nowMs)
 }
