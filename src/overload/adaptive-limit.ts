@@ -22,31 +22,36 @@ const WINDOW_MS = 100
 const LONGEST_WINDOW_MS = 1000
 const MIN_SAMPLES = 10
 
-/** A window of so many samples moves the limit half of the way. */
+/** A window with this many samples moves the limit half of the way. */
 const HALF_WAY_SAMPLES = 20
 
 /** The limit moves only if this share of it was used: up, and down. */
 const GROWS_FROM = 0.5
 const FALLS_FROM = 0.75
 
-/** A probe lets so many requests run at once, as Envoy's does, or this share of the limit if that is more. */
+/**
+ * A probe lets this many requests run at once, as Envoy's does, or this share of the limit if that is more.
+ */
 const PROBE_LIMIT = 3
 const PROBE_SHARE = 0.05
 
 /**
- * In a probe, requests that began before it take places, since what stands behind the guard still works on them. After
- * this time, or so many mean latencies, they are something else, such as long polls.
+ * In a probe, requests that began before it take places, because the server still works on them. After this
+ * time, or this many mean latencies if that is longer, they must be something else, such as long polls.
  */
 const LEFT_BEHIND_MS = 1000
 const LEFT_BEHIND_LATENCIES = 5
 
-/** An event loop that is late by more than this, in every measurement of a window, has too much to do. */
+/** An event loop is overloaded if it is late by more than this in every measurement of a window. */
 const MAX_LOOP_DELAY_MS = 30
 
-/** What takes longer is no latency, as after a step of the clock. */
+/** A longer time is not a latency: the clock must have stepped. */
 const LONGEST_MS = 86_400_000
 
-/** In a surge, requests in flight grow in a window by more than this many standard deviations of what ended in it. */
+/**
+ * In a surge, the requests in flight grow within a window by more than this many standard deviations of the
+ * number of requests that ended in it.
+ */
 const SURGE = 3
 
 interface Window {
@@ -62,7 +67,7 @@ interface Window {
 }
 
 /**
- * Finds how many requests may run at once, from what they take. It is pure: time is an argument, in
+ * Finds how many requests may run at once, from how long they take. It is pure: time is an argument, in
  * milliseconds of a monotonic clock, with fractions.
  *
  * The rule is that of Envoy's adaptive concurrency filter: the limit is multiplied by
@@ -72,13 +77,13 @@ interface Window {
  * - Latencies are compared by class of routes, so that a slow report is no overload.
  * - A window with few samples moves the limit less.
  * - The baseline falls whenever a window is surely faster, and a probe runs only while requests are denied.
- * - The limit does not grow while less than half of it is used (Netflix' Gradient2), nor fall while less than
- *   three quarters are: then no queue is as long as it, and requests take longer for another reason.
- * - There is no limit until the first requests have ended: then it is how many run, so that a process that starts
- *   under load denies none for want of knowledge.
+ * - The limit does not grow while less than half of it is used (Netflix' Gradient2), nor fall while less
+ *   than three quarters are: then no queue is as long as it, and requests take longer for another reason.
+ * - Until the first requests have ended, the limit is `max`. Then it follows from how many run, so a process
+ *   that starts under load denies no request just because it has learned nothing yet.
  *
  * A probe lets few requests run at once. Requests that began before a probe count neither for it nor
- * after it, since their latency has the queue of another limit in it.
+ * after it, since their latency contains the queue of another limit.
  */
 export class AdaptiveLimit {
   readonly #options: AdaptiveLimitOptions
@@ -91,11 +96,11 @@ export class AdaptiveLimit {
   #surgeAtMs = Number.NEGATIVE_INFINITY
   /** The limit at the end of the last probe. */
   #probedLimit: number
-  /** The limit when nothing was denied last. */
+  /** The limit at the end of the last window without denials. */
   #calmLimit: number
   /** The mean latency of the last window. */
   #meanMs = 0
-  /** How many run that began before the probe, and whether they still take places. */
+  /** How many requests from before the probe still run, and whether they still take places. */
   #leftBehind = 0
   #countsLeftBehind = true
 
@@ -112,7 +117,7 @@ export class AdaptiveLimit {
     return this.#countsLeftBehind ? places : places + this.#leftBehind
   }
 
-  /** The limit without a probe, which is smaller for a moment. */
+  /** The limit outside of probes. A probe lowers it for a moment. */
   get limit(): number {
     return this.#limit
   }
@@ -132,8 +137,8 @@ export class AdaptiveLimit {
   }
 
   /**
-   * Counts a request that ended, or sent its first byte, while `running` requests ran, with itself. Without a
-   * class of routes, its latency says nothing.
+   * Counts a request that ended or sent its first byte. `running` is how many requests ran then, including
+   * this one. Without a class of routes, its latency does not count.
    */
   end(routeClass: string | undefined, latencyMs: number, epoch: Epoch, running: number): void {
     if (this.#epochs.isEarlier(epoch)) this.#leftBehind--
@@ -148,22 +153,22 @@ export class AdaptiveLimit {
   }
 
   /**
-   * Counts how late the event loop was, as of a timer. It can only lower the limit: if the loop was late in
-   * every measurement of a window, and not by a pause such as a garbage collection.
+   * Records how late the event loop was. This can only lower the limit, and only if the loop was late in
+   * every measurement of a window. A single pause, such as a garbage collection, does not count.
    */
   recordLoopDelay(delayMs: number): void {
     const { loopDelayMs } = this.#window
     if (delayMs < loopDelayMs) this.#window.loopDelayMs = delayMs
   }
 
-  /** Counts a request that was denied for want of a place. */
+  /** Counts a request that was denied because there was no place. */
   recordDenial(nowMs: number): void {
     this.#probes.recordDenial(nowMs)
   }
 
   /**
-   * Closes the window if it is over. Call it after each request and, while requests wait, by a timer. `running` is how
-   * many requests have a place.
+   * Closes the window if it is over. Call it after each request and, while requests wait, by a timer.
+   * `running` is how many requests have a place.
    */
   advance(nowMs: number, running: number): void {
     const isMeasured = this.#epochs.isMeasured(nowMs, this.#baselines.isUnsure)
@@ -193,11 +198,14 @@ export class AdaptiveLimit {
     const { initial, min, max } = this.#options
     this.#baselines.start()
     this.#limit = this.#probedLimit = this.#calmLimit = clamp(Math.max(initial, 1.3 * running), min, max)
-    this.#probes.started(this.#epochs.ageMs(nowMs), nowMs)
+    this.#probes.recordStart(this.#epochs.ageMs(nowMs), nowMs)
     this.#endMeasurement(nowMs, running)
   }
 
-  /** A limit by how many ran at the start is no measure if the server was overloaded then. */
+  /**
+   * If the server was overloaded at its start, how many requests ran then says nothing, so the limit starts
+   * anew.
+   */
   #startProbe(nowMs: number, running: number): void {
     if (this.#probes.isFirst) this.#limit = Math.min(this.#limit, this.#options.initial)
     this.#epochs.startProbe(nowMs)
@@ -206,7 +214,10 @@ export class AdaptiveLimit {
     this.#baselines.discard()
   }
 
-  /** Slower requests need more places for the same work, by Little's law. Then a limit that has fallen rises again. */
+  /**
+   * By Little's law, slower requests need more places for the same work. So a limit that has fallen rises
+   * again.
+   */
   #endProbe(nowMs: number, running: number, isMeasured: boolean): void {
     const slower = isMeasured ? this.#baselines.probe() : 1
     if (slower > 1) this.#limit = Math.max(this.#limit, Math.min(this.#limit * slower, this.#calmLimit))
@@ -244,7 +255,10 @@ export class AdaptiveLimit {
     this.#probes.hasten(nowMs)
   }
 
-  /** For how long requests have been as many as now. In a surge only short ones have ended, as in a new epoch. */
+  /**
+   * How long the number of requests has been steady. In a surge, as in a new epoch, only short ones have
+   * ended.
+   */
   #settledMs(nowMs: number): number {
     return Math.min(this.#epochs.ageMs(nowMs), nowMs - this.#surgeAtMs)
   }

@@ -1,6 +1,6 @@
 import { Sample } from './sample.js'
 
-/** What is known of the latencies of a class of routes. */
+/** What is known about the latencies of a class of routes. */
 interface RouteClass {
   /** Since the last call of `observe` or `probe`. */
   readonly window: Sample
@@ -8,48 +8,50 @@ interface RouteClass {
   readonly observed: Sample
   /** Of the last probes. */
   readonly probed: Sample
-  /** What requests take without a queue, as their mean. */
+  /** The mean latency without a queue. */
   baselineMs: number | undefined
-  /** For so many windows more, it is that of the first requests, unless these are many. */
+  /** For this many more windows, the baseline follows the first requests, until there are enough of them. */
   windowsToLearn: number
-  /** When the first window with its requests closed. */
+  /** When the first window with requests of this class closed. */
   learningSinceMs: number | undefined
 }
 
-/** How often the time that requests took is what they take without a queue. */
+/** The ratio of latencies to baselines. */
 export interface Slowdown {
   readonly factor: number
   /** The effective sample size: small if a few requests dominate the sum. */
   readonly count: number
 }
 
-/** Routes beyond so many classes share one. */
+/** The most classes. All further ones share one. */
 const MAX_CLASSES = 100
 const OTHERS = Symbol('other classes')
 
 /** With fewer samples of a probe, chance decides. */
 const MIN_PROBED = 10
-/** More samples of probes are no surer than they need to be, and older. */
+/** The most samples of probes. More would only be older. */
 const MAX_PROBED = 100
 
-/** A baseline falls by so many requests: of ten slow ones, all may be short by chance. */
+/** A baseline falls only after this many requests: ten may all be short by chance. */
 const MIN_OBSERVED = 100
-/** The first so many requests of a class are its baseline, if they come within so many windows. */
+/** In how many windows a class collects that many first requests for its baseline. */
 const LEARNING_WINDOWS = 10
 
-/** After so many baselines, most requests have ended that began at the same time, and not only the short ones. */
+/**
+ * After this many times the baseline, most requests that began together have ended, not only the short ones.
+ */
 const SETTLED = 5
 
-/** How many standard errors a change must have, so that chance does not cause it in a day of windows. */
+/** A change of this many standard errors does not happen by chance in a day of windows. */
 const SURE = 3
-/** The same, where a mistake costs little: the other probes then count no longer. */
+/** The same, where a mistake costs little: it only discards earlier probes. */
 const LIKELY = 2
 
 /**
- * What requests of each class take without a queue, as their mean. A baseline falls as soon as a window is
- * surely faster. It rises by a probe only, since under load every latency contains a queue: limits whose
- * baseline is renewed under load drift upward with it (Uber, "Cinnamon Auto-Tuner", 2023). Until the first
- * probe, it is what the first requests took.
+ * The mean latency of each class without a queue. A baseline falls as soon as requests are surely faster. It
+ * rises only by a probe, since under load every latency contains a queue: limits whose baseline is renewed
+ * under load drift upward with it (Uber, "Cinnamon Auto-Tuner", 2023). Until the first probe, it is what the
+ * first requests took.
  */
 export class Baselines {
   readonly #classes = new Map<string | symbol, RouteClass>()
@@ -60,15 +62,15 @@ export class Baselines {
     this.#classOf(routeClass).window.add(latencyMs)
   }
 
-  /** Leaves out what was counted since the last window. */
+  /** Discards what was counted since the last window. */
   discard(): void {
     for (const each of this.#classes.values()) each.window.clear()
   }
 
   /**
-   * Closes a window under any load. Its slowdown is by Little's law how many requests run for each that is
-   * worked on. Classes without a baseline do not count. No baseline changes before requests have been as many as now
-   * for a while, since only short ones have ended by then.
+   * Closes a window under any load. By Little's law, its slowdown is how many requests run for each one that
+   * is worked on. Classes without a baseline do not count. A baseline changes only after the number of
+   * requests has been steady for `settledMs`, since before that only short requests have ended.
    */
   observe(nowMs: number, settledMs: number): Slowdown {
     const counted = new Sample()
@@ -91,7 +93,7 @@ export class Baselines {
     return { factor: sumMs / baselineMs, count: sumMs ** 2 / sumOfSquares }
   }
 
-  /** Whether this window has met a class that needs more samples of probes. */
+  /** Whether a class in this window needs more samples of probes. */
   get isUnsure(): boolean {
     for (const { window, probed } of this.#classes.values())
       if (window.count > 0 && window.count + probed.count < MIN_PROBED) return true
@@ -109,9 +111,9 @@ export class Baselines {
   }
 
   /**
-   * Learns from a probe at low concurrency. Each probe is small, so the last ones count with it, unless
-   * latencies have changed. What was learned under load before the first probe counts no longer. Returns how many times
-   * slower the baselines are now.
+   * Learns from a probe at low concurrency. Each probe is small, so earlier probes count too unless
+   * latencies have changed. The first probe replaces what was learned under load. Returns the ratio of the
+   * new baselines to the old ones.
    */
   probe(): number {
     const classes = Array.from(this.#classes.values())
@@ -153,7 +155,9 @@ export class Baselines {
   }
 }
 
-/** Takes the mean of the first requests. Those that end first are the shortest, so a window is not enough. */
+/**
+ * Takes the mean of the first requests. One window is not enough, because the shortest requests end first.
+ */
 function learn(routeClass: RouteClass, nowMs: number): void {
   const { window, observed } = routeClass
   routeClass.learningSinceMs ??= nowMs
@@ -166,7 +170,7 @@ function learn(routeClass: RouteClass, nowMs: number): void {
   observed.clear()
 }
 
-/** Has the baseline fall if requests surely take less time under load. */
+/** Lowers the baseline if requests surely take less time, even under load. */
 function fall(routeClass: RouteClass): void {
   const { window, observed, probed, baselineMs = 0 } = routeClass
   observed.addAll(window)

@@ -5,9 +5,9 @@ import type { ProcessGuard } from './process-guard.js'
 export const CALLS = 'calls'
 
 /**
- * Lets a call run that would wait if the guard were not in report mode. Calls `report` with the verdict when the
- * guard decides, or when the call ends before that. The latency of such a call is not comparable, because it runs
- * without a place.
+ * Lets a call run that would wait if the guard were not in report mode. Calls `report` with the verdict when
+ * the guard decides, or when the call ends before that. The latency of such a call is not comparable,
+ * because it runs without a place.
  */
 export function reportWait(guard: ProcessGuard, place: Place, report: (isAdmitted: boolean) => void): void {
   void place.wait().then((isAdmitted) => {

@@ -17,7 +17,8 @@ interface Readers<Subject> {
 }
 
 /**
- * Has `limiter.charge` take a place, which is held until `limiter.release`, and `limiter.peek` return the figures.
+ * Makes `limiter.charge` take a place, which is held until `limiter.release`, and `limiter.peek` return the
+ * figures.
  */
 export function chargePlaces<Subject>(
   guard: ProcessGuard,

@@ -2,16 +2,18 @@
 const STANDING = 5
 
 /**
- * How long a request may wait for a place. As in CoDel (RFC 8289), a queue is bad if every request has had to
- * wait for a while. As in Facebook's variant for servers ("Fail at Scale", 2015), there are two longest waits.
- * A queue that was empty a moment ago is a burst: requests may wait `burstMs`. A queue in which every request
- * waited for `targetMs` or longer for a while stands, and waiting does not help: then requests may wait
- * `targetMs`, until none has waited longer for the same time.
+ * How long a request may wait for a place. As in CoDel (RFC 8289), a queue is bad if for some time every
+ * request has had to wait. As in Facebook's variant for servers ("Fail at Scale", 2015), there are two
+ * maximum waits:
+ *
+ * - A queue that was empty a moment ago is a burst. Requests may wait `burstMs`.
+ * - A queue is standing if for some time every request waited `targetMs` or longer. Longer waits do not help
+ *   then, so requests may wait only `targetMs`, until none has waited longer for the same time.
  */
 export class Codel {
   readonly #targetMs: number
   readonly #burstMs: number
-  /** Since when every request waited for the target or longer; `undefined` if the last one did not. */
+  /** Since when every request has waited `targetMs` or longer; `undefined` if the last one did not. */
   #longSinceMs: number | undefined
   #longAtMs = 0
   #isStanding = false
@@ -21,7 +23,10 @@ export class Codel {
     this.#burstMs = burstMs
   }
 
-  /** A request has left the queue after this time, with a place or without, or did not have to wait. */
+  /**
+   * Records how long a request waited, whether it got a place or not. It is 0 for one that did not have to
+   * wait.
+   */
   observe(waitedMs: number, nowMs: number): void {
     if (waitedMs < this.#targetMs) {
       this.#longSinceMs = undefined
@@ -31,7 +36,7 @@ export class Codel {
     }
   }
 
-  /** The queue was empty until now. */
+  /** Records that the queue was empty until now. */
   begin(): void {
     this.#longSinceMs = undefined
   }

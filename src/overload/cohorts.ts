@@ -4,7 +4,7 @@ export const PRIORITIES = ['bulk', 'default', 'critical'] as const
 /** The index of the most important class. */
 export const CRITICAL = PRIORITIES.length - 1
 
-/** How important a request is. The lowest is denied first. */
+/** How important a request is. The lowest class is denied first. */
 export type Priority = (typeof PRIORITIES)[number]
 
 /** Cohorts of clients in each class, as in Uber's Cinnamon. */
@@ -25,29 +25,29 @@ const DECAY = 0.8
 /** The target share of passing requests that find no place. It keeps all places in use. */
 const OVERFLOW = 0.25
 
-/** How much of a deviation is corrected in a window. All of it would overshoot. */
+/** The part of a deviation that a window corrects. Correcting all of it would overshoot. */
 const GAIN = 0.5
 
 /**
  * Decides early which requests of an overloaded server are denied: the lowest classes first and, within a
  * class, whole cohorts of clients. So a client is either served or not for some seconds, and the retries of
  * those that are denied take no places from those that are served. The share that passes follows from what
- * found a place in the last windows, and not from a queue that fills and empties, so it is steady.
+ * found a place in the last windows. It is steadier than one that follows a queue, which fills and empties.
  */
 export class Cohorts {
   /** Requests below this rank are denied. */
   #threshold = 0
-  /** Arrivals by rank. The past counts less and less. */
+  /** Arrivals by rank. Older windows count less. */
   readonly #arrivals = new Float64Array(RANKS)
-  /** Whether some that passed in the last window found no place in it. */
+  /** Whether a request that passed in the last window found no place in it. */
   #wasShort = false
   #windowAtMs = 0
   #arrived = 0
   #passed = 0
   #admitted = 0
-  /** Requests that passed and left without a place. Those that still wait are not among them. */
+  /** Requests that passed, and left without a place. Waiting ones are not included. */
   #unplaced = 0
-  /** The sum of how many ran after each admission. */
+  /** The sum, over all admissions, of how many requests ran then. */
   #ran = 0
   #share = 1
 
@@ -61,7 +61,7 @@ export class Cohorts {
     return this.#threshold > 0
   }
 
-  /** Whether clients count: some requests do not pass, or found no place in this window or the last. */
+  /** Whether clients matter: some requests do not pass, or found no place in this window or the last one. */
   get isActive(): boolean {
     return this.#threshold > 0 || this.#wasShort || this.#passed > this.#admitted
   }
@@ -80,13 +80,13 @@ export class Cohorts {
     return true
   }
 
-  /** A request found a place. Now so many run. */
+  /** Counts a request that found a place. `running` requests run now, including it. */
   recordAdmission(running: number): void {
     this.#admitted++
     this.#ran += running
   }
 
-  /** A request that had passed found no place in time. */
+  /** Counts a request that passed but found no place in time. */
   recordUnplaced(): void {
     this.#unplaced++
   }
@@ -101,13 +101,13 @@ export class Cohorts {
     this.pause(nowMs)
   }
 
-  /** Begins a new window, as while a probe keeps requests out. */
+  /** Begins a new window without closing the last one, as while a probe keeps requests out. */
   pause(nowMs: number): void {
     this.#windowAtMs = nowMs
     this.#arrived = this.#passed = this.#admitted = this.#unplaced = this.#ran = 0
   }
 
-  /** Has more pass while places are free, and fewer while too many find none. */
+  /** Lets more requests pass while places are free, and fewer while too many find no place. */
   #adjust(limit: number): void {
     const [arrived, passed, admitted, unplaced] = [
       this.#arrived,
@@ -124,7 +124,7 @@ export class Cohorts {
     for (let rank = 0; rank < RANKS; rank++) this.#arrivals[rank] = (this.#arrivals[rank] as number) * DECAY
   }
 
-  /** Moves the threshold so that so many more of the arrivals would have passed, or so many fewer. */
+  /** Moves the threshold so that `more` more of the recent arrivals would have passed. May be negative. */
   #move(more: number): void {
     let left = more
     while (left > 0 && this.#threshold > 0) left -= this.#arrivals[--this.#threshold] as number

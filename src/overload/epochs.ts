@@ -3,19 +3,20 @@ import { FirstRequests } from './first-requests.js'
 /** The epoch in which a request began. Its complement, if the request is not measured. */
 export type Epoch = number
 
-/** So many requests are measured at the start of the process, and in a probe. */
+/** How many requests are measured at the start of the process, and in each probe. */
 const MEASURED = 30
-/** If classes of routes are among them of which little is known, more are. */
+/** The most requests that are measured, if too few belong to one of their classes of routes. */
 const MOST_MEASURED = 100
-/** After this time, those that have begun are enough, if there are ten. */
+/** After this time, the requests that have begun are enough, if there are ten. */
 const LONGEST_MS = 2000
 const MIN_MEASURED = 10
 /** After this time, the measurement is given up. */
 const GIVE_UP_MS = 60_000
 
 /**
- * The epochs of a guard. Latencies are measured at its start and in probes: of the first requests that begin in such an
- * epoch, until they have ended. Between these, every request counts that began since the last one.
+ * The epochs of a guard: its start, its probes, and the times between them. At the start and in a probe, the
+ * first requests that begin are measured, until all of them have ended. In between, every request counts
+ * that began since the last probe.
  */
 export class Epochs {
   #kind: 'start' | 'probe' | 'between' = 'start'
@@ -48,7 +49,7 @@ export class Epochs {
     if (this.isCurrent(epoch)) this.#first?.end(latencyMs)
   }
 
-  /** Returns whether a request is measured that began in this epoch. */
+  /** Returns whether a request of this epoch counts now. */
   isCurrent(epoch: Epoch): boolean {
     return epoch === this.#epoch
   }
@@ -62,7 +63,9 @@ export class Epochs {
     return this.#first !== undefined && this.ageMs(nowMs) > GIVE_UP_MS
   }
 
-  /** Returns whether all that are measured have ended. `needsMore` says whether too few of a class did. */
+  /**
+   * Returns whether all measured requests have ended. `needsMore` says whether a class has too few of them.
+   */
   isMeasured(nowMs: number, needsMore: boolean): boolean {
     const first = this.#first
     if (first === undefined) return false

@@ -2,20 +2,20 @@ import { NewTenants } from './new-tenants.js'
 import { oldestOf } from './oldest-of.js'
 import { addUse, demeritsAt, type Tenant, tenantAt } from './tenant.js'
 
-/** For so long after its last request, a tenant counts as active. */
+/** A tenant is active for this time after its last request. */
 const ACTIVE_MS = 5000
 
 /** After a denial of a tenant within its share, all others keep to theirs for this time. */
 const CONTENTION_MS = 5000
 
-/** A tenant may save its share of this time, and owe so many places times milliseconds. */
+/** A tenant may save its share for this time, and owe this much: places times milliseconds. */
 const BUDGET_MS = 5000
 const MAX_DEBT_MS = 5000
 
-/** With so many demerits, a tenant is held down. */
+/** From this many demerits on, a tenant is held below its share. */
 const HELD_DOWN_FROM = 3
 
-/** The most tenants that are known. */
+/** The most tenants with their own shares that are remembered. */
 const MAX_KNOWN = 10_000
 
 /**
@@ -33,7 +33,7 @@ const MAX_KNOWN = 10_000
  * number of tenants.
  */
 export class FairShares {
-  /** Known tenants. Each request visits two of the active ones, in turn. */
+  /** Tenants with their own shares. Each request visits two of the active ones, in turn. */
   readonly #active = new Map<string, Tenant>()
   #visits = this.#active.values()
   readonly #resting = new Map<string, Tenant>()
@@ -49,7 +49,7 @@ export class FairShares {
     this.#new = new NewTenants(weightOf)
   }
 
-  /** Returns the tenant of a request, which is active now: the one with this name, or the newcomers. */
+  /** Returns the tenant of a request, and makes it active: the one with this name, or the newcomers. */
   enter(id: string, nowMs: number): Tenant {
     this.#expire(nowMs)
     const tenant =
@@ -62,7 +62,7 @@ export class FairShares {
     return this.#touch(tenant, nowMs)
   }
 
-  /** Returns how many places are a tenant's share: a fraction of one, if there are more tenants than places. */
+  /** Returns a tenant's share in places. If there are more tenants than places, it is less than one. */
   shareOf(tenant: Tenant, limit: number): number {
     return (limit * tenant.weight) / Math.max(this.#activeWeight, tenant.weight)
   }
@@ -153,7 +153,9 @@ export class FairShares {
     return oldest !== undefined && this.#resting.delete(oldest)
   }
 
-  /** Has tenants rest whose last request is long ago: up to two, since a request makes one active at most. */
+  /**
+   * Retires up to two tenants that have been idle. That is enough, since a request makes at most one active.
+   */
   #expire(nowMs: number): void {
     this.#restIfIdle(this.#newcomers, nowMs)
     for (let visited = 0; visited < 2; visited++) {
@@ -166,7 +168,10 @@ export class FairShares {
     }
   }
 
-  /** Visits the active tenants anew. Adds up their weights, so that no rounding error outlasts a sweep. */
+  /**
+   * Starts the next sweep of the active tenants. Adds up their weights, so that no rounding error outlasts a
+   * sweep.
+   */
   #startSweep(): void {
     this.#visits = this.#active.values()
     let sum = this.#newcomers.isActive ? this.#newcomers.weight : 0

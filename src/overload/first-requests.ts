@@ -1,11 +1,11 @@
-/** So many of them may be left out that take this many times as long as the others. */
+/** This share of the requests may be left out if they take this many times as long as the others. */
 const LEFT_OUT = 0.1
 const TIMES_AS_LONG = 10
 
 /**
- * The first requests of an epoch, which are its sample once all of them have ended. Those that end before others
- * are the shortest, so a sample of what has ended by some time would say that requests are faster than they are.
- * The exception is a few that take so long that they must be something else, such as a long poll.
+ * The first requests of an epoch. They are its sample once all of them have ended: a sample taken earlier
+ * would have only the shortest ones. A few that take much longer than the others are left out, because they
+ * must be something else, such as long polls.
  */
 export class FirstRequests {
   #wanted: number
@@ -22,7 +22,7 @@ export class FirstRequests {
     return this.#begun
   }
 
-  /** Returns whether as many as are wanted have begun, and have ended. */
+  /** Returns whether enough requests have begun, and all of them have ended. */
   areOver(nowMs: number): boolean {
     if (this.#begun < this.#wanted) return false
     if (this.#ended >= this.#begun) return true
@@ -38,18 +38,18 @@ export class FirstRequests {
     return true
   }
 
-  /** Counts a request that ended for which `begin` returned true. */
+  /** Counts the end of a request for which `begin` returned true. */
   end(latencyMs: number): void {
     this.#ended++
     this.#endedMs += latencyMs
   }
 
-  /** Has so many more begin. */
+  /** Lets this many more begin. */
   addWanted(more: number): void {
     this.#wanted += more
   }
 
-  /** Has no more begin. */
+  /** Lets no more begin. */
   close(): void {
     this.#wanted = this.#begun
   }

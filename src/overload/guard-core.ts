@@ -6,7 +6,7 @@ import type { FairShares } from './fair-shares.js'
 import { Fifo } from './fifo.js'
 import type { Tenant } from './tenant.js'
 
-/** What a guard knows of a request. */
+/** What a guard knows about a request. */
 export interface Entry {
   /** The index of its class in `PRIORITIES`. */
   readonly priority: number
@@ -14,7 +14,9 @@ export interface Entry {
   readonly client: number
   /** The name of its tenant. Absent if the guard has no tenants. */
   readonly tenantId?: string | undefined
-  /** Called once if it had to wait: with true when it has a place, with false when it is denied. */
+  /**
+   * Called once if the request had to wait: with true when it gets a place, with false when it is denied.
+   */
   settle(isAdmitted: boolean): void
 }
 
@@ -42,33 +44,35 @@ export interface GuardCoreOptions {
   readonly canWait?: boolean
 }
 
-/** Requests that wait for a place, all of one class, and within or beyond the shares of their tenants. */
+/** The waiting requests of one class whose tenants are all within their shares, or all beyond them. */
 interface Level {
   readonly queue: Fifo<Ticket>
   readonly codel: Codel
-  /** How many in the queue have not left. */
+  /** How many requests in the queue have not left. */
   waiting: number
 }
 
-/** Places are kept for critical requests for so long after the last one. */
+/** After the last critical request, places are kept for others for this time. */
 const KEEP_CRITICAL_MS = 60_000
 
 /** The share of places that tenants beyond their shares leave free while others need theirs. */
 const KEPT_FOR_SHARES = 0.2
 
-/** A request that is late when it is read counts as one that waited for this time, longer than any may. */
+/**
+ * A request that is late when it is read counts as having waited for this time, longer than any may wait.
+ */
 const TOO_LONG_MS = 60_000
 
 /**
  * Admits, queues or denies requests, by an adaptive limit, their classes and their tenants. It is pure: time
- * is an argument, in milliseconds of a monotonic clock. While requests wait, the caller must call `advance` from a
- * timer.
+ * is an argument, in milliseconds of a monotonic clock. While requests wait, the caller must call `advance`
+ * from a timer.
  */
 export class GuardCore {
   readonly #options: GuardCoreOptions
   readonly #limit: AdaptiveLimit
   readonly #cohorts = new Cohorts()
-  /** One for each class, first beyond and then within the share of the tenant. The last ones are served first. */
+  /** Two for each class: beyond the share of the tenant, then within it. The last level is served first. */
   readonly #levels: readonly Level[]
   #criticalAtMs = Number.NEGATIVE_INFINITY
   #waiting = 0
@@ -94,7 +98,7 @@ export class GuardCore {
     return this.#running
   }
 
-  /** How many requests wait for one. */
+  /** How many requests wait for a place. */
   get waiting(): number {
     return this.#waiting
   }
@@ -114,8 +118,8 @@ export class GuardCore {
   }
 
   /**
-   * Decides about a request. One that is late has waited for too long before it could be read, and is denied. If it
-   * has to wait, `settle` is called.
+   * Decides about a request. A late one waited for too long before it could be read, and is denied. If the
+   * request has to wait, `settle` is called later.
    */
   offer(entry: Entry, nowMs: number, isLate = false): { readonly verdict: Verdict; readonly ticket: Ticket } {
     const { tenants } = this.#options
@@ -130,8 +134,8 @@ export class GuardCore {
   }
 
   /**
-   * Ends a request that has a place: by its first byte, or because it failed or left without one. Its latency
-   * is compared with those of the same class of routes, and does not count without `isSample`.
+   * Ends a request that has a place: it sent its first byte, failed, or left before that. Unless `isSample`
+   * is false, its latency is compared with others of the same class of routes.
    */
   end(ticket: Ticket, nowMs: number, routeClass: string, isSample = true): void {
     if (ticket.state !== 'running') return
@@ -144,7 +148,7 @@ export class GuardCore {
     this.#advance(timeMs)
   }
 
-  /** Takes a request out of the queue whose client has left. */
+  /** Removes a request from the queue, because its client has left. */
   leave(ticket: Ticket): void {
     if (ticket.state !== 'waiting') return
     ticket.state = 'over'
@@ -155,7 +159,7 @@ export class GuardCore {
     if (level.waiting === 0) level.queue.clear()
   }
 
-  /** Denies the requests that wait. From now on, none does. */
+  /** Denies all waiting requests. From now on, no request waits. */
   close(nowMs: number): void {
     this.#canWait = false
     const timeMs = this.#time(nowMs)
@@ -172,7 +176,7 @@ export class GuardCore {
     }
   }
 
-  /** Does what is due, and gives free places to those that wait. */
+  /** Does what is due, and gives free places to waiting requests. */
   advance(nowMs: number): void {
     this.#advance(this.#time(nowMs))
   }
@@ -217,7 +221,9 @@ export class GuardCore {
     return 'waiting'
   }
 
-  /** A request that settles may end at once. Then this loop serves the next, and not one inside it. */
+  /**
+   * A request that settles may end at once, which calls this again. Then the outer loop serves the next one.
+   */
   #serveAll(nowMs: number): void {
     if (this.#isServing) return
     this.#isServing = true

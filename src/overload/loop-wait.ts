@@ -1,6 +1,6 @@
 import { builtin, isIsolate } from '../platform.js'
 
-/** What an event loop tells of itself. */
+/** What a guard reads from an event loop. */
 export interface EventLoop {
   readonly now: () => number
   /** Returns how long the loop has waited for events so far, in milliseconds. */
@@ -9,33 +9,34 @@ export interface EventLoop {
   readonly afterEvents: (callback: () => void) => unknown
 }
 
-/** A request that has waited for longer in the event loop is late; a critical one, after the second time. */
+/** A request is late after it has waited this long in the event loop. A critical one may wait for longer. */
 const LONGEST_WAIT_MS = 120
 const LONGEST_CRITICAL_WAIT_MS = 500
 
-/** A loop that has been busy for less than this time handles a burst, unless requests were late a moment ago. */
+/**
+ * A loop that has been busy for less than this time has a burst, unless a request was late in the last 2 s.
+ */
 const BURST_MS = 400
 const MOMENT_MS = 2000
 
-/** One request, or other work, counts as this long at most, so that a pause does not make many requests late. */
+/** One piece of work counts as this long at most, so that a pause does not make many requests late. */
 const LONGEST_WORK_MS = 50
 
-/** A loop that waited for longer than this between two turns had handled all that had arrived. */
+/** A loop that idled for longer than this between two turns had handled everything that had arrived. */
 const IDLE_MS = 1
 
-/** After this much time spent on denials, one request is handled, so that some always are. */
+/** After this much time spent on denials, one late request passes, so that some are always served. */
 const MOST_DENIALS_MS = 20
 
 /**
- * Estimates how long requests wait in the event loop. With handlers that never await, one request runs at a time, and
- * the others wait in their sockets, so no queue in the application shows them.
+ * Estimates how long requests wait in the event loop. If handlers never await, one request runs at a time.
+ * The others wait in their sockets, where no queue of the application shows them.
  *
- * A request that is handled in one turn of the loop arrived during the turn before, in the middle of it on
- * average, unless the loop was idle between them. Since then it has waited for the rest of that turn, and for the
- * requests before it in this one.
+ * Unless the loop was idle, a request that is handled in one turn arrived during the turn before, on average
+ * in the middle of it. It has waited for the rest of that turn, and for the requests before it in this turn.
  */
 export class LoopWait {
-  /** How many turns have ended, and how long the last one took since its first request. */
+  /** How many turns have ended, and how long the last one took from its first request on. */
   turns = 0
   lastTurnMs = 0
   readonly #loop: EventLoop | undefined
@@ -43,10 +44,13 @@ export class LoopWait {
   /** When a request was handled last, or a turn ended. */
   #lastAtMs = 0
   #idleMs = Number.NEGATIVE_INFINITY
-  /** How long requests had waited when this turn began, and the work since then, at most 50 ms of each piece. */
+  /**
+   * How long requests had waited when this turn began, and the work since then: at most 50 ms for each
+   * piece.
+   */
   #waitedMs = 0
   #workMs = 0
-  /** How long denials have taken since a request was handled, and whether the last request was late. */
+  /** How long denials have taken since a request last passed, and whether the last request was late. */
   #denialsMs = 0
   #wasLate = false
   #lateAtMs = Number.NEGATIVE_INFINITY
@@ -57,7 +61,9 @@ export class LoopWait {
     this.#loop = loop
   }
 
-  /** Returns whether a request that is handled now has waited too long. A critical one may wait for longer. */
+  /**
+   * Returns whether a request that is handled now has waited too long. A critical one may wait for longer.
+   */
   isLate(nowMs: number, isCritical: boolean): boolean {
     if (this.#turnAtMs === undefined) this.#beginTurn(nowMs)
     else this.#countWork(nowMs)
@@ -103,15 +109,15 @@ export class LoopWait {
 
 let shared: LoopWait | undefined
 
-/** Returns the wait in the event loop of this process, which all guards share. */
+/** Returns the estimate for this process, which all guards share. */
 export function loopWait(): LoopWait {
   shared ??= new LoopWait(isIsolate() ? undefined : eventLoop())
   return shared
 }
 
 /**
- * Returns the event loop of Node.js; `undefined` on other platforms. Its modules are used in place of globals,
- * which a test runner may have replaced.
+ * Returns the event loop of Node.js; `undefined` on other platforms. Its modules are used in place of
+ * globals, which a test runner may have replaced.
  */
 function eventLoop(): EventLoop | undefined {
   const { setImmediate: afterEvents } = builtin<typeof import('node:timers')>('node:timers') ?? {}

@@ -1,11 +1,14 @@
 import { oldestOf } from './oldest-of.js'
 import { type Tenant, tenantAt } from './tenant.js'
 
-/** A tenant is new until it has been known for this time, with so many requests admitted. */
+/** A tenant is new for this time after its first admitted request, and until this many were admitted. */
 const NEW_MS = 5000
 const NEW_ADMITTED = 20
 
-/** After a request of a new tenant was denied, they are crowded for this time: one leaves in each interval. */
+/**
+ * For this time after a denial of a new tenant, new tenants are crowded. Then one gets its own share per
+ * interval.
+ */
 const CROWDED_MS = 5000
 const CROWDED_EVERY_MS = 10_000
 
@@ -20,12 +23,14 @@ interface Newcomer {
 }
 
 /**
- * The tenants that have no share of their own yet. They have one together, so inventing names gains nothing.
- * While any of them is denied, few get their own, since each takes from the shares of all known tenants: so
- * invented names that stay gain little. Tenants that were there when the guard started are as old as any.
+ * The tenants that do not have their own share yet. They have one together, so inventing names gains
+ * nothing. A new share takes from those of all known tenants. So while new tenants are denied, few of them
+ * get one, and invented names that stay gain little. Tenants of the first seconds after a start are not held
+ * back: no tenant is older.
  *
- * A name is remembered once a request was admitted. If there are too many, the name with fewer admitted requests
- * of the two oldest is forgotten, so names that are invented for one request each forget one another.
+ * A name is remembered once a request was admitted. If there are too many, the name with fewer admitted
+ * requests of the two oldest is forgotten, so names that are invented for one request each forget one
+ * another.
  */
 export class NewTenants {
   readonly #weightOf: (id: string) => number
@@ -50,14 +55,14 @@ export class NewTenants {
     this.#tenants.set(id, { seenAtMs: nowMs, admitted: 1 })
   }
 
-  /** A request was denied. */
+  /** Records that a request of a new tenant was denied. */
   recordDenial(nowMs: number): void {
     this.#deniedAtMs = nowMs
   }
 
   /**
-   * Returns a tenant that is to get its own share now, if `hasRoom` returns true. Throws for a wrong weight, and
-   * also if the tenant is not remembered yet, so that its first request shows the mistake.
+   * Returns a tenant that is to get its own share now, if `hasRoom` returns true. Throws for a wrong weight,
+   * and also if the tenant is not remembered yet, so that its first request shows the mistake.
    */
   take(id: string, nowMs: number, hasRoom: () => boolean): Tenant | undefined {
     this.#firstMs ??= nowMs

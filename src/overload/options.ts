@@ -33,50 +33,54 @@ export type OverloadOptions<F extends FrameworkTypes> = OverloadFields<
 interface OverloadFields<Req, Res, Skip>
   extends Pick<RequestFields<Req, Res, Skip>, Exclude<Shared, 'onDenied'>> {
   /**
-   * Returns how important a request is: `'critical'`, `'default'` or `'bulk'`. `undefined` means `'default'`.
-   * The lowest class is denied first. Once there are critical requests, a fifth of the places is kept for
-   * them. It must not return a promise, and anything else is a `TypeError`. Clients must not be able to choose
-   * the result.
+   * Returns how important a request is: `'critical'`, `'default'` or `'bulk'`. `undefined` means
+   * `'default'`. The lowest class is denied first. Once there are critical requests, a fifth of the places
+   * is kept for them. It must not return a promise, and anything else is a `TypeError`. Clients must not be
+   * able to choose the result.
    */
   priority?: (req: Req) => Priority | undefined
   /**
-   * Returns the name of the tenant that a request is for. Tenants share the places by their weights. A tenant
-   * may use what others leave free. Once another one is denied within its share, those beyond theirs leave a
-   * fifth of the places free. `undefined` means no tenant, and no share: only
-   * its priority and client count. It must not return a promise.
+   * Returns the name of the tenant that a request is for. Tenants share the places by their weights. A
+   * tenant may use what others leave free. Once a tenant within its share is denied, tenants beyond their
+   * shares leave a fifth of the places free. `undefined` means no tenant and no share: only priority and
+   * client count. It must not return a promise.
    */
   tenant?: (req: Req) => string | undefined
   /**
-   * Returns the weight of a tenant, from 0.001 to 1000. With weights of 1 and 2, the second tenant's share is twice
-   * that of the first. Called for the first requests of a tenant, and once more when it gets its own
-   * share. Default 1. All new tenants share the weight 1.
+   * Returns the weight of a tenant, from 0.001 to 1000. With weights of 1 and 2, the second tenant's share
+   * is twice that of the first. Called for the first requests of a tenant, and once more when it gets its
+   * own share. Default 1. All new tenants share the weight 1.
    */
   weight?: (tenant: string) => number
   /**
-   * A store by which the processes of a server tell one another, every second, how many places each tenant
-   * uses. A tenant's share is then of the places of all processes. Requests never wait for it. If it fails, each
-   * process is left with its own shares. All processes need the same `name`, and a store that supports
-   * documents. At most 64 processes share. Default: a tenant has a share in each process. On isolates, such as
-   * Cloudflare Workers, it has no effect.
+   * A store in which the processes of a server publish, every second, how many places each tenant uses. A
+   * tenant's share is then a share of the places of all processes. Requests never wait for it. If it fails,
+   * each process is left with its own shares. All processes need the same `name`, and a store that supports
+   * documents. At most 64 processes share. Default: a tenant has a share in each process. On isolates, such
+   * as Cloudflare Workers, it has no effect.
    */
   store?: Store
   /** The prefix of the keys in the store. Default `'hg'`. */
   prefix?: string
   /**
-   * Returns the class of routes that a request belongs to, at the first byte of its response. How long requests
-   * take is compared within a class, so that a slow report is not taken for overload. At most 100 classes are
-   * kept, and all others share one. Default: the method, the route or, where the framework does not know it,
-   * the first segment of the path, and whether the status is an error (400 and up).
+   * Returns the class of routes that a request belongs to, at the first byte of its response. How long
+   * requests take is compared within a class, so that a slow report is not taken for overload. At most 100
+   * classes are kept, and all others share one. Default: the method, the route, and whether the status is an
+   * error (400 and up). If the framework does not know the route, the first segment of the path takes its
+   * place.
    */
   routeClass?: (req: Req, res: Res) => string
-  /** The limit of requests at once never falls below it, so that there are latencies to learn from. Default 3. */
+  /**
+   * The limit of requests at once never falls below it, so that there are latencies to learn from. Default
+   * 3.
+   */
   minLimit?: number
   /** The limit of requests at once never rises above it, even if the server is healthy. Default 1000. */
   maxLimit?: number
   /**
-   * The longest time that a request waits for a place, during a burst: at most `'10s'`. Any number may wait. Once
-   * requests have waited that long in vain, the queue is no burst, and others wait for 5 ms. 0 denies at once.
-   * Default `'100ms'`. On isolates, such as Cloudflare Workers, no request waits.
+   * The longest time that a request waits for a place, during a burst: at most `'10s'`. Any number may wait.
+   * Once requests have waited that long in vain, the queue is not a burst, and later requests wait for 5 ms.
+   * 0 denies at once. Default `'100ms'`. On isolates, such as Cloudflare Workers, no request waits.
    */
   maxWait?: Duration
 }
@@ -134,8 +138,8 @@ export function weigher(owner: string, weight: ((tenant: string) => number) | un
 const priorityOf = /* @__PURE__ */ choice<Priority>('bulk', 'default', 'critical')
 
 /**
- * Returns the index of the class of a request. Throws what the function throws, and a `TypeError` for a result
- * that is no class.
+ * Returns the index of the class of a request. Throws what the function throws, and a `TypeError` for a
+ * result that is no class.
  */
 export function readPriority<Req>(priority: ((req: Req) => unknown) | undefined, req: Req): number {
   const given = priority?.(req) ?? 'default'
@@ -145,7 +149,9 @@ export function readPriority<Req>(priority: ((req: Req) => unknown) | undefined,
   return PRIORITIES.indexOf(priorityOf(OWNER, 'the result of priority', given)) // throws
 }
 
-/** Returns the tenant of a request. Throws what the function throws, and a `TypeError` for a wrong result. */
+/**
+ * Returns the tenant of a request. Throws what the function throws, and a `TypeError` for a wrong result.
+ */
 export function readTenant<Req>(tenant: ((req: Req) => unknown) | undefined, req: Req): string | undefined {
   const given = tenant?.(req) ?? undefined
   if (given === undefined) return undefined
@@ -170,7 +176,7 @@ function fixOf(given: unknown, fix: string): string {
   return isPromise(given) ? 'It must not return a promise.' : fix
 }
 
-/** A store whose processes can tell one another something. */
+/** A store that keeps documents, by which processes share figures. */
 export type DocumentStore = Store & Required<Pick<Store, 'documents'>>
 
 function readStore(owner: string, option: string, store: unknown): DocumentStore {

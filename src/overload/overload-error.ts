@@ -2,9 +2,8 @@
 const SERVICE_UNAVAILABLE = 503
 
 /**
- * The rejection of `guard.run` for a call that is denied, because there is no place for it. The call has not
- * begun. It has what Express, Fastify and Koa read of an error: unless you handle it, they respond with 503 and
- * `Retry-After`.
+ * What `guard.run` rejects with if there is no place for a call. The call has not begun. Unless you handle the
+ * error, Express, Fastify and Koa respond with 503 and `Retry-After`, which they read from its properties.
  *
  * @example
  * ```ts
@@ -23,7 +22,7 @@ export class OverloadError extends Error {
   override readonly name = 'OverloadError'
   /** When to try again: a random time, longer if most calls are denied. */
   readonly retryAfterMs: number
-  /** 503, as `http-errors` has it. */
+  /** 503. `http-errors` names it so. */
   readonly status = SERVICE_UNAVAILABLE
   /** The same as `status`. */
   readonly statusCode = SERVICE_UNAVAILABLE

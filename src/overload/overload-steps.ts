@@ -19,25 +19,25 @@ import { type Run, runner } from './run.js'
 import { shareTenants } from './share-tenants.js'
 import { refuseUnits } from './without-units.js'
 
-/** What an overload guard has beside its middleware. */
+/** The methods of an overload guard besides its middleware. */
 export interface OverloadControls<Req> {
   readonly limiter: MiddlewareLimiter<Req>
   /**
-   * Calls a function once there is a place for it, and returns what it returns. So one slow dependency, such as
-   * a database, does not fill the process. Use one guard for each dependency, and another for requests.
+   * Calls a function once there is a place for it, and resolves with its result. So a slow dependency, such
+   * as a database, does not fill the process. Use one guard for each dependency, and another for requests.
    *
-   * Rejects with an `OverloadError` if the call is denied, with the reason of `signal` if that aborts while the
-   * call waits, and with what the function rejects with.
+   * Rejects with an `OverloadError` if the call is denied, with the reason of `signal` if that aborts while
+   * the call waits, and with what the function rejects with.
    */
   readonly run: Run
-  /** Returns what the guard does at the moment. */
+  /** Returns the current figures of the guard. */
   status(): OverloadStatus
-  /** Denies requests that wait. From now on, none does. */
+  /** Denies all waiting requests. From now on, no request waits. */
   close(): Promise<void>
 }
 
 /**
- * Creates the steps of requests to a server that may be overloaded, and what its guard has beside them. Throws
+ * Creates the steps of requests to a server that may be overloaded, and the methods of its guard. Throws
  * a `TypeError` for wrong options.
  */
 export function overloadSteps<Req extends object, Res>(
@@ -96,7 +96,7 @@ function shareErrors<Subject>({ events, settings }: SteppedLimiter<Subject>): (e
     const { name } = settings.context
     warnOnce(
       'HEADGATE_STORE_ERROR',
-      `headgate: the guard ${name} could not tell other processes what its tenants use (${error.message}). Until it ` +
+      `headgate: the guard ${name} could not share its tenants with other processes (${error.message}). Until it ` +
         "can, each process has its own shares. To log every outage, listen to limiter.events.on('storeError', …).",
       `shares ${name}`,
     )

@@ -1,13 +1,18 @@
-/** Between two probes of a server that denies. The example in Envoy's documentation probes every minute. */
+/**
+ * The time between probes while a server denies. The example in Envoy's documentation probes every minute.
+ */
 const PROBE_EVERY_MS = 30_000
 /** Probes take a twentieth of the time at most. */
 const TIMES_LONGER = 20
-/** A limit that has halved may face a slower server, and not a longer queue: then a probe is due soon. */
+/**
+ * If the limit has halved, the server may be slower and not have a longer queue. So a probe is due after
+ * this time.
+ */
 const PROBE_SOON_MS = 3000
 /** Denials for less than this time are a burst, and need no probe. */
 const LASTING_MS = 1000
 
-/** When a probe is due: while requests are denied, since a probe keeps requests out that else would have a place. */
+/** When a probe is due. It keeps requests out, so it runs only while some are denied anyway. */
 export class ProbeSchedule {
   readonly #random: () => number
   #nextAtMs = Number.NEGATIVE_INFINITY
@@ -28,13 +33,16 @@ export class ProbeSchedule {
     return this.#hasDenied
   }
 
-  /** Whether there was no probe yet, and the server denied requests soon after its start. */
+  /** Whether there has been no probe yet, and the server denied requests soon after its start. */
   get isFirst(): boolean {
     return this.#probes === 0 && (this.#deniedSinceMs ?? 0) < this.#trustedFromMs
   }
 
-  /** The first requests have ended, and took this time. Denials within the same time again, or a second, are soon. */
-  started(tookMs: number, nowMs: number): void {
+  /**
+   * Records that the first requests have ended, and how long that took. Denials within the same time again, or
+   * within a second, come soon after the start.
+   */
+  recordStart(tookMs: number, nowMs: number): void {
     this.#trustedFromMs = nowMs + Math.max(LASTING_MS, tookMs)
   }
 
@@ -50,21 +58,21 @@ export class ProbeSchedule {
   }
 
   /**
-   * Returns whether a probe is due. Denials soon after the start have one begin at once, since the baseline was
-   * then measured under load. Later, it is known from a calm time.
+   * Returns whether a probe is due. After denials soon after the start, it is due at once, because the
+   * baseline was measured under load. After later denials, the baseline is known from a calm time.
    */
   isDue(nowMs: number): boolean {
     if (this.#deniedSinceMs === undefined || nowMs < this.#nextAtMs) return false
     return this.isFirst || this.#deniedAtMs - this.#deniedSinceMs >= LASTING_MS
   }
 
-  /** A probe is over that took this time. */
+  /** Records the end of a probe, and schedules the next one. */
   recordProbe(tookMs: number, nowMs: number): void {
     this.#probes++
     this.#nextAtMs = nowMs + Math.max(PROBE_EVERY_MS, TIMES_LONGER * tookMs) * (0.75 + 0.5 * this.#random())
   }
 
-  /** The limit has halved since the last probe. */
+  /** Makes the next probe due soon, because the limit has halved since the last one. */
   hasten(nowMs: number): void {
     this.#nextAtMs = Math.min(this.#nextAtMs, nowMs + PROBE_SOON_MS)
   }

@@ -16,10 +16,10 @@ const TOLERANCE = 1.4
 /** The share of places that are kept for critical requests, once there are any. */
 const CRITICAL_SHARE = 0.2
 
-/** How long a request may wait while the queue stands, by CoDel's rule. */
+/** How long a request may wait in a standing queue (`Codel`). */
 const TARGET_WAIT_MS = 5
 
-/** How often waiting requests are looked at, besides each time that another one ends. */
+/** How often waiting requests are checked, besides each time that a request ends. */
 const TICK_MS = 5
 
 /** Denied clients are asked to come back after a random time between these, and later if most are denied. */
@@ -42,18 +42,18 @@ export interface OverloadStatus {
   readonly deniedShare: number
   /** Whether the limit is low for a moment, to measure how long requests take without a queue. */
   readonly isProbing: boolean
-  /** Why processes cannot tell one another of their tenants. Absent if they can, or if there is no `store`. */
+  /** Why processes cannot share their tenants. Absent if they can, or if there is no `store`. */
   readonly storeProblem?: string
 }
 
-/** What a guard needs to know of its process. Tests give their own. */
+/** What a guard needs from its process. Tests pass their own. */
 export interface ProcessClock {
   readonly now: () => number
   readonly loop: LoopWait
   readonly random: () => number
   /**
-   * Calls back after a time, and returns what cancels that. It keeps the process alive: a call that waits has
-   * nothing else that does, and no wait is longer than `maxWait`.
+   * Calls back after a time, and returns what cancels that. It keeps the process alive: a call that waits
+   * has nothing else that does, and no wait is longer than `maxWait`.
    */
   readonly startTimer: (callback: () => void, delayMs: number) => () => void
 }
@@ -67,7 +67,7 @@ function startTimer(callback: () => void, delayMs: number): () => void {
   return () => clearTimeout(timer)
 }
 
-/** A guard in its process: it has a clock, a timer while requests wait, and an event loop. */
+/** A guard in its process, with its clock, its event loop, and a timer while requests wait. */
 export class ProcessGuard {
   readonly #core: GuardCore
   readonly #limit: AdaptiveLimit
@@ -133,15 +133,15 @@ export class ProcessGuard {
     this.#denials.count(!isAdmitted, this.#clock.now())
   }
 
-  /** Takes the place of a request back, or its place in the queue. */
+  /** Takes back the place of a request, or removes it from the queue. */
   end(ticket: Ticket, routeClass: string, isSample: boolean): void {
     if (ticket.state === 'waiting') this.#core.leave(ticket)
     else this.#core.end(ticket, this.#clock.now(), routeClass, isSample)
   }
 
   /**
-   * Returns whether a request has run for longer than others of its class take. One whose client gives up then
-   * says that the server is slow, and one that was cancelled before says nothing.
+   * Returns whether a request has run for longer than the baseline of its class. If its client gives up
+   * then, the server is slow. A request that is cancelled earlier says nothing about the server.
    */
   isSlow(ticket: Ticket, routeClass: string): boolean {
     return this.ranMs(ticket) > (this.#limit.baselineMs(routeClass) ?? Number.POSITIVE_INFINITY)
@@ -184,7 +184,7 @@ export class ProcessGuard {
     }
   }
 
-  /** Denies the requests that wait. From now on, none does. */
+  /** Denies all waiting requests. From now on, no request waits. */
   close(): void {
     this.#stopTimer?.()
     this.#stopTimer = undefined

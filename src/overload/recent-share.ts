@@ -1,7 +1,7 @@
 /** How long the past counts: between this time and twice as long. */
 const SPAN_MS = 5000
 
-/** The share of recent events that were of one kind, such as the requests that were denied. */
+/** The share of recent events that are of one kind, such as denials among requests. */
 export class RecentShare {
   #startedAtMs = Number.NEGATIVE_INFINITY
   #all = 0
@@ -15,7 +15,10 @@ export class RecentShare {
     if (isMatching) this.#matching++
   }
 
-  /** Returns a number from 0 to 1. With few events, chance decides; `others` that do not match are added to them. */
+  /**
+   * Returns a number from 0 to 1. So that a few events do not decide alone, `others` that do not match are
+   * added.
+   */
   share(nowMs: number, others = 0): number {
     if (nowMs - this.#startedAtMs >= SPAN_MS) this.#turn(nowMs)
     const all = this.#all + this.#allBefore + others

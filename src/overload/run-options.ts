@@ -7,20 +7,21 @@ import { isTenant, OWNER, readTenant } from './options.js'
 
 /** The options of a guarded call. */
 export interface RunOptions {
-  /** Ends the wait when it aborts. The function gets it also. */
+  /** Ends the wait when it aborts. The function also gets it. */
   signal?: AbortSignal
   /** How important the call is. Default `'default'`. */
   priority?: Priority
   /**
-   * What the call does, such as `'report'`, as `routeClass` is of requests: how long calls take is compared within
-   * an operation. At most 100 are kept, and all others share one. Default: all calls are of one operation.
+   * What the call does, such as `'report'`. Like the `routeClass` of a request, it groups calls whose
+   * latencies are compared. At most 100 operations are kept, and all others share one. Default: one
+   * operation for all calls.
    */
   operation?: string
   /** The tenant that the call is for. */
   tenant?: string
   /**
-   * Who the call is for, such as the id of a user: for some seconds, the calls of a client are either served or
-   * not. Default: each call is a client.
+   * Who the call is for, such as the id of a user. Under overload, the calls of a client are either all
+   * served or all denied for some seconds. Default: each call has its own client.
    */
   client?: string
 }
@@ -40,7 +41,9 @@ export function readRunOptions(options: RunOptions): ReadRunOptions {
     : (quickRead(options) ?? readOptions(`${OWNER}: run`, options, TABLE()))
 }
 
-/** Reads valid options of a plain object without the table, since that takes longer than the rest of a call. */
+/**
+ * Reads valid options of a plain object without the table, since that takes longer than the rest of a call.
+ */
 function quickRead(options: unknown): ReadRunOptions | undefined {
   if (!isObject(options) || Object.getPrototypeOf(options) !== Object.prototype) return undefined
   for (const name in options) if (!NAMES.has(name)) return undefined

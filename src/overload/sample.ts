@@ -20,7 +20,7 @@ export class Sample {
     this.count = this.#sumMs = this.#sumOfSquares = 0
   }
 
-  /** Has what was added until now count by half. */
+  /** Halves the weight of everything that was added until now. */
   halve(): void {
     this.count /= 2
     this.#sumMs /= 2

@@ -5,15 +5,15 @@ import { decodeShares, encodeShares, type SharesDocument } from './shares-docume
 const CHUNK = 16
 const MAX_SLOTS = 64
 
-/** A document that has not changed for so long is of a process that has ended, or cannot write. */
+/** If a document has not changed for this time, its process has ended, or cannot write. */
 const STALE_MS = 3000
 
-/** What a slot holds that its process has left. */
+/** What a slot holds once its process has left it. */
 const LEFT = ''
 
 interface Slot {
   readonly version: string
-  /** Absent if the slot holds nothing that a guard has written. It stays as it is. */
+  /** Absent if no guard wrote what the slot holds. Such a slot is never overwritten. */
   readonly document: SharesDocument | typeof LEFT | undefined
   /** When this process saw it change, or first saw it. Clocks of other processes are not compared. */
   readonly changedAtMs: number
@@ -22,9 +22,9 @@ interface Slot {
 }
 
 /**
- * The documents that guards of one name leave for one another in a store. Each has a slot, a key that it
- * alone writes. Documents never expire, so a process takes the first slot that is free, or whose document is
- * stale. There are never more slots than there were processes within 3 s.
+ * The documents that guards of one name publish for one another in a store. Each guard has a slot: a key
+ * that it alone writes. Documents never expire, so a process takes the first slot that is free, or whose
+ * document is stale. There are never more slots than there were processes within 3 s.
  */
 export class ShareSlots {
   readonly #documents: Documents
@@ -55,7 +55,7 @@ export class ShareSlots {
     this.#firstReadMs ??= now()
   }
 
-  /** Returns what the other processes have told within 3 s, as last read. */
+  /** Returns the documents that other processes have changed within 3 s, as last read. */
   others(id: string, nowMs: number): readonly SharesDocument[] {
     return this.#slots.flatMap((slot) => {
       const isTold = slot?.isAlive && nowMs - slot.changedAtMs < STALE_MS

@@ -9,13 +9,14 @@ import { ROUND_MS, SharedShares } from './shared-shares.js'
 interface Sharing {
   /** The last round's failure, if it failed. */
   error(): StoreError | undefined
-  /** Ends it, and tells the others. */
+  /** Ends the sharing, and leaves the slot to other processes. */
   stop(): Promise<void>
 }
 
 /**
- * Has a guard share its tenants with those of the same name in other processes, once a second. Calls `onError`
- * once for each outage of the store. On isolates, no timer runs between requests, so it does nothing.
+ * Shares the tenants of a guard with guards of the same name in other processes, once a second. Calls
+ * `onError` once for each outage of the store. On isolates, no timer runs between requests, so it does
+ * nothing.
  */
 export function shareTenants(
   guard: ProcessGuard,

@@ -8,10 +8,10 @@ import { largestUses } from './shares-document.js'
 import type { Tenant } from './tenant.js'
 import { type ProcessUse, TenantParts } from './tenant-parts.js'
 
-/** How often `round` is to be called. */
+/** How often to call `round`. */
 export const ROUND_MS = 1000
 
-/** What was read longer ago than this is not known any more. */
+/** What was read longer ago than this no longer counts. */
 const STALE_MS = 3000
 
 /** The key of all new tenants. Those of others are longer. */
@@ -39,16 +39,17 @@ interface Known {
 }
 
 /**
- * Shares of tenants over several processes. Every second each process tells the others, by a document in the
- * store, which places its tenants use, and reads what the others tell. The weight of a tenant is divided
- * among the processes by that (`TenantParts`). No request waits for it. If the store fails, hangs or has lost
- * the documents, each process is left with its own shares after 3 s, as without a store.
+ * Shares of tenants over several processes. Every second, each process publishes how many places its tenants
+ * use, in a document in the store, and reads the documents of the others. By these figures, the weight of a
+ * tenant is divided among the processes (`TenantParts`). No request waits for the store. If the store fails,
+ * hangs or has lost the documents, each process is left with its own shares after 3 s, as without a store.
  *
- * **The bound.** Between two publications, a process does not know what a tenant takes elsewhere. Meanwhile a
- * tenant has at most 2.5 times its share in all processes together: what it had before, and 1.5 times an even
- * part of each process in which it begins. (In our tests no tenant had more than 1.7 times its share.) After
- * two rounds, all processes have read of it. As in one process, it may also have saved 5 s of its share. Only
- * the largest 200 tenants of a process are told, and only 64 processes tell: others keep to their own shares.
+ * **The bound.** Between two publications, a process does not know what a tenant takes elsewhere. Meanwhile
+ * a tenant has at most 2.5 times its share in all processes together: what it had before, and 1.5 times an
+ * even part of each process in which it begins. (In our tests no tenant had more than 1.7 times its share.)
+ * After two rounds, all processes have read about it. As in one process, it may also have saved 5 s of its
+ * share. Each of up to 64 processes publishes its largest 200 tenants. All others have a share in each
+ * process.
  */
 export class SharedShares {
   readonly #options: SharedSharesOptions
@@ -68,12 +69,15 @@ export class SharedShares {
     this.#roundAtMs = options.now()
   }
 
-  /** Why processes cannot tell one another of their tenants; `undefined` if they can. */
+  /** Why processes cannot share their tenants; `undefined` if they can. */
   error(): StoreError | undefined {
     return this.#calls.error()
   }
 
-  /** Tells the others of this process, and learns of them. To be called every second. Never rejects. */
+  /**
+   * Publishes the figures of this process, and reads those of the others. Call it every second. Never
+   * rejects.
+   */
   async round(): Promise<void> {
     const { limit, now } = this.#options
     const own = { limit: limit(), uses: largestUses(this.#takeUses(now())) }

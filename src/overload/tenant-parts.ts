@@ -1,4 +1,4 @@
-/** What a process has told of its tenants: by their keys, how many places each of them holds on average. */
+/** What a process has published about its tenants: how many places each holds on average, by its key. */
 export interface ProcessUse {
   /** How many requests may run at once in the process. */
   readonly limit: number
@@ -13,17 +13,18 @@ const MAX_GROWTH = 1.5
 
 /**
  * Divides the weight of each tenant among the processes in which it has requests, by the places that it uses
- * in each. So its share is one of the places of all processes, and the shares of a process never add up to
+ * in each. So its share is a share of the places of all processes. The shares in a process never add up to
  * more than its own places. This is the proportional response of a market in which tenants bid their weights
  * for places (Wu and Zhang, "Proportional Response Dynamics Leads to Market Equilibrium", 2007).
  *
- * Weights compare tenants of one process only. So a tenant that uses all processes alike keeps its weight,
- * and so does one of which nothing is known. One that uses only one of four has four times its weight there.
+ * Weights compare tenants within one process. A tenant that uses all processes alike keeps its weight, as
+ * does one about which nothing is known. A tenant that uses only one of four processes has four times its
+ * weight there.
  */
 export class TenantParts {
   readonly #own: ProcessUse
   readonly #elsewhere = new Map<string, number>()
-  /** What part of the places of all processes is in this one. */
+  /** The part of the places of all processes that this one has. */
   readonly #placesPart: number
 
   constructor(own: ProcessUse, others: readonly ProcessUse[]) {
@@ -36,7 +37,7 @@ export class TenantParts {
     this.#placesPart = own.limit / limit
   }
 
-  /** Returns by what the weight of a tenant is multiplied in this process, given the last factor. */
+  /** Returns the factor of a tenant's weight in this process, given the last one. */
   factorOf(key: string, before: number): number {
     const [here, elsewhere] = [this.#own.uses.get(key) ?? 0, this.#elsewhere.get(key) ?? 0]
     const even = EVEN_PLACES + here + elsewhere

@@ -4,8 +4,8 @@ import { wrongUse } from '../util/validate.js'
 import { OWNER } from './options.js'
 
 /**
- * Has the functions `adjustments` and `waitFor` reject for the limiter of a guard: it counts no units of clients,
- * so a change of them would have no effect, and its requests wait by another rule.
+ * Makes the functions `adjustments` and `waitFor` reject for the limiter of a guard. A guard counts no units
+ * of clients, so changing them would have no effect, and its requests wait by another rule.
  */
 export function refuseUnits<Subject>(parts: LimiterParts<Subject>): void {
   const refuse = (name: string, fix: string) => async (): Promise<never> => {
