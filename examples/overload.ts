@@ -19,8 +19,8 @@ function priorityOf({ path }: Request): 'critical' | 'default' | 'bulk' {
 /** Creates the application. */
 export function overloadApp(database = slowDatabase()): Express {
   const server = overloadGuard({ name: 'server', priority: priorityOf })
-  // A guard of its own, which lets fewer queries run while the database is slow. More than twice the
-  // connections only queue in the pool.
+  // A separate guard lets fewer queries run while the database is slow. More queries than twice the number of
+  // connections would only queue in the pool.
   const queries = overloadGuard({ name: 'database', maxLimit: 2 * CONNECTIONS })
 
   const app = express().disable('x-powered-by')
@@ -33,7 +33,7 @@ export function overloadApp(database = slowDatabase()): Express {
   app.use(rateLimit({ name: 'api', limit: 600, window: '1m', key: byIp() }))
   app.use(server)
 
-  // A query that is denied rejects with an `OverloadError`, of which Express makes a 503.
+  // A denied query rejects with an `OverloadError`, which Express turns into a 503.
   app.get('/products/:id', async (req, res) => {
     res.json(await queries.run(() => database.product(req.params.id)))
   })
@@ -43,7 +43,7 @@ export function overloadApp(database = slowDatabase()): Express {
     res.json(await queries.run(report, { priority: 'bulk', operation: 'report' }))
   })
 
-  // Behind the guard: a denial for want of a place is no attempt.
+  // After the guard, so that a login that is denied for lack of a place does not count as an attempt.
   app.post('/login', express.urlencoded(), loginGuard({ field: 'username' }), async (req, res) => {
     const find = () => database.hasPassword(req.body.username, req.body.password)
     res.sendStatus((await queries.run(find, { priority: 'critical' })) ? 204 : 401)

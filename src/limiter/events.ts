@@ -42,7 +42,7 @@ export interface LimiterEvents<Subject> {
   settingsFailed: [error: Error]
   /**
    * The store could not decide a charge. `source` of the decision says what happened instead. An overload guard
-   * emits it once for each outage in which processes cannot tell one another of their tenants.
+   * emits it once for each outage in which processes cannot share their tenants.
    */
   storeError: [error: StoreError]
   /**
