@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { isPlaceholder, noOutcome } from '../http/placeholder.js'
 import { type LoginWriter, nodeWriter, type ResponseWriter } from '../http/response-writer.js'
-import { inBackground } from '../util/background-timer.js'
 import { callBefore } from '../util/call-before.js'
 import { fieldsOf, hasMethods } from '../util/values.js'
-import { LONGEST_MS } from './unanswered.js'
 import { BEGINNINGS, watchersAtConnection } from './watched-connection.js'
-import { beginAll, endAll, expireAll, leaveAll, type Watchers } from './watchers.js'
+import { beginAll, endAll, leaveAll, type Watchers } from './watchers.js'
 
 /** Also knows when a response begins. */
 export interface OverloadWriter<Res> extends ResponseWriter<Res> {
@@ -15,14 +13,18 @@ export interface OverloadWriter<Res> extends ResponseWriter<Res> {
   /**
    * Returns the watchers of a request. Those that are added are told when the first byte of its response is
    * sent, or just before, and once its client has left, unless `isGone` says that it has. After it has left, the
-   * response begins once its handler ends it. Where nothing tells whether there will be a response, they expire
-   * after a minute.
+   * response begins once its handler ends it.
    */
   watchersOf(req: object, res: Res): WatchersOfRequest
 }
 
 export interface WatchersOfRequest extends Watchers {
   readonly isGone?: boolean
+  /**
+   * Present where nothing tells whether there will be a response, so that the place of a request is given back
+   * after a minute. Called then.
+   */
+  readonly onNoResponse?: (() => void) | undefined
 }
 
 /**
@@ -62,13 +64,9 @@ function watchersAtResponse(req: object, res: ServerResponse): WatchersOfRequest
 function watchersAtSocket(req: object): WatchersOfRequest {
   return watchersIn(req, (watchers) => {
     const socket = socketOf(req)
-    const timer = inBackground(setTimeout(expireAll, LONGEST_MS, watchers))
-    callBefore(socket, ['write', 'end'], () => {
-      clearTimeout(timer)
-      beginAll(watchers)
-    })
+    watchers.onNoResponse = () => undefined
+    callBefore(socket, ['write', 'end'], () => beginAll(watchers))
     onceSocketClosed(socket, () => {
-      clearTimeout(timer)
       watchers.leave()
       beginAll(watchers)
     })
@@ -79,6 +77,7 @@ function watchersAtSocket(req: object): WatchersOfRequest {
 class KeptWatchers implements WatchersOfRequest {
   last: Watchers['last']
   isGone = false
+  onNoResponse: (() => void) | undefined = undefined
 
   leave(): void {
     this.isGone = true

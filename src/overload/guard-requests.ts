@@ -51,6 +51,7 @@ export class RequestGuard<Req extends object, Res> {
     const priority = readPriority(this.#options.priority, req)
     const tenant = readTenant(this.#options.tenant, req)
     const place = new RequestPlace(this.#places, req, res, onDenied, priority, tenant)
+    place.onNoResponse = watchers.onNoResponse
     addWatcher(watchers, place)
     if (watchers.isGone) place.leave()
     if (place.isGone) return this.#turnAway(place)
@@ -63,7 +64,10 @@ export class RequestGuard<Req extends object, Res> {
 
   #offer(place: RequestPlace<Req, Res>): MaybePromise<boolean> {
     const verdict = this.#guard.offerRequest(place)
-    if (verdict === 'admitted') return this.#admit(place)
+    if (verdict === 'admitted') {
+      this.#places.start(place)
+      return this.#admit(place)
+    }
     if (verdict === 'denied') return this.#deny(place)
     const settled = place.wait()
     if (this.#isReporting) return this.#passWaiting(place, settled)

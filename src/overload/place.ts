@@ -1,5 +1,6 @@
 import type { Respond } from '../http/deny-request.js'
 import type { NamedPart } from '../limiter/receipt.js'
+import type { Expiring } from './deadlines.js'
 import type { Ticket } from './guard-core.js'
 import type { Tenant } from './tenant.js'
 import type { Watcher } from './watchers.js'
@@ -38,21 +39,16 @@ export class Place implements Ticket {
   }
 }
 
-/** A client that has left, whose handler still has its place. */
-export interface LeftClient {
-  readonly routeClass: string
-  /** Takes the place back from a handler that goes on for too long, or has stopped. */
-  readonly timer: ReturnType<typeof setTimeout>
-}
-
 /** Who gives places to requests, and takes them back. */
 export interface PlaceKeeper<Req, Res> {
+  start(place: RequestPlace<Req, Res>): void
+  expire(place: RequestPlace<Req, Res>): void
   begin(place: RequestPlace<Req, Res>): void
   leave(place: RequestPlace<Req, Res>): void
 }
 
 /** A request at a guard, in any framework. */
-export class RequestPlace<Req, Res> extends Place implements Watcher {
+export class RequestPlace<Req, Res> extends Place implements Watcher, Expiring {
   readonly guard: PlaceKeeper<Req, Res>
   readonly req: Req
   readonly res: Res
@@ -61,11 +57,14 @@ export class RequestPlace<Req, Res> extends Place implements Watcher {
   hasPassed = false
   /** Whether its client left before the response began. */
   isGone = false
-  /** What was known when it left, while its handler goes on. */
-  left: LeftClient | undefined = undefined
+  /** The class of its route when its client left, while its handler goes on. */
+  leftClass: string | undefined = undefined
   hasBegun = false
   /** Whether its latency can be compared with others. */
   isSample = true
+  dueMs = Number.POSITIVE_INFINITY
+  /** Present where nothing tells whether there will be a response. Called once there was none for too long. */
+  onNoResponse: (() => void) | undefined = undefined
   /** The part of the decision on it, which says who its client is. Absent if that was not needed yet. */
   parts: readonly NamedPart[] | undefined = undefined
 
@@ -92,10 +91,12 @@ export class RequestPlace<Req, Res> extends Place implements Watcher {
     if (!this.hasBegun) this.guard.leave(this)
   }
 
-  expire(): boolean {
-    if (this.state !== 'running') return false
-    this.isSample = false
-    this.begin()
-    return true
+  expire(): void {
+    this.guard.expire(this)
+  }
+
+  override settle(isAdmitted: boolean): void {
+    if (isAdmitted) this.guard.start(this)
+    super.settle(isAdmitted)
   }
 }

@@ -1,6 +1,7 @@
 import { isIsolate } from '../platform.js'
 import { AdaptiveLimit } from './adaptive-limit.js'
 import { CRITICAL } from './cohorts.js'
+import { Deadlines } from './deadlines.js'
 import { FairShares } from './fair-shares.js'
 import { type Entry, GuardCore, type Ticket, type Verdict } from './guard-core.js'
 import { type LoopWait, loopWait } from './loop-wait.js'
@@ -74,6 +75,7 @@ export class ProcessGuard {
   readonly #clock: ProcessClock
   readonly #denials = new RecentShare()
   readonly tenants: FairShares
+  readonly deadlines = new Deadlines()
   #turns = 0
   #stopTimer: (() => void) | undefined
 
@@ -122,6 +124,7 @@ export class ProcessGuard {
   }
 
   #offer(entry: Entry, nowMs: number, isLate: boolean): Verdict {
+    this.deadlines.expireDue(nowMs)
     const { verdict } = this.#core.offer(entry, nowMs, isLate)
     if (verdict === 'waiting') this.#startTimer()
     else this.#denials.count(verdict === 'denied', nowMs)
@@ -173,7 +176,9 @@ export class ProcessGuard {
     return Math.ceil(SHORTEST_RETRY_MS + this.#clock.random() * (longest - SHORTEST_RETRY_MS))
   }
 
+  /** Returns what the guard does at the moment, once the places that are due have been given back. */
   status(): OverloadStatus {
+    this.deadlines.expireDue(this.#clock.now())
     return {
       limit: Math.floor(this.#limit.limit),
       running: this.#core.running,
@@ -197,7 +202,9 @@ export class ProcessGuard {
 
   readonly #tick = (): void => {
     this.#stopTimer = undefined
-    this.#core.advance(this.#clock.now())
+    const nowMs = this.#clock.now()
+    this.deadlines.expireDue(nowMs)
+    this.#core.advance(nowMs)
     if (this.#core.waiting > 0) this.#startTimer()
   }
 }

@@ -1,6 +1,5 @@
 import { isIsolate } from '../platform.js'
 import { messageOf } from '../stores/store-error.js'
-import { inBackground } from '../util/background-timer.js'
 import type { ServerTypes } from '../util/framework-types.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { OverloadWriter } from './first-byte.js'
@@ -8,7 +7,9 @@ import type { OverloadOptions } from './options.js'
 import type { PlaceKeeper, RequestPlace } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
 import { RouteClasses } from './route-class.js'
-import { LONGEST_MS } from './unanswered.js'
+
+/** A request has its place for so long at most, if nothing tells whether it will ever get a response. */
+const LONGEST_MS = 60_000
 
 /** Takes places back from requests: at the first byte of their responses, or after their clients have left. */
 export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, Res> {
@@ -27,6 +28,21 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     this.#options = options
   }
 
+  /** Sets when a request that has got its place gives it back at the latest. */
+  start(place: RequestPlace<Req, Res>): void {
+    if (place.state === 'running' && place.onNoResponse !== undefined) this.#expireIn(place, LONGEST_MS)
+  }
+
+  /** Takes the place of a request back that is due. */
+  expire(place: RequestPlace<Req, Res>): void {
+    if (place.isGone) {
+      this.#giveBack(place)
+      return
+    }
+    this.#end(place, '', false)
+    place.onNoResponse?.()
+  }
+
   /**
    * Takes the place of a request back whose response begins. One that waits has been responded to by somebody
    * else, such as a time-out, unless the guard lets it pass meanwhile.
@@ -43,7 +59,7 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     }
     place.hasBegun = true
     if (place.state === 'over') return
-    this.#guard.end(place, this.#classOf(place), place.isSample)
+    this.#end(place, this.#classOf(place), place.isSample)
     if (isWaiting) place.settle(true)
   }
 
@@ -61,21 +77,29 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     place.isSample &&= this.#guard.isSlow(place, routeClass)
     if (place.state === 'running' && place.hasPassed && !isIsolate()) {
       const longestMs = Math.min(this.#guard.ranMs(place), LONGEST_MS)
-      const timer = inBackground(setTimeout(() => this.#giveBack(place), longestMs))
-      place.left = { routeClass, timer }
+      place.leftClass = routeClass
+      this.#expireIn(place, longestMs)
       return
     }
-    this.#guard.end(place, routeClass, place.isSample)
+    this.#end(place, routeClass, place.isSample)
     place.settle(false)
   }
 
   /** Takes the place of a request back whose client left while its handler ran. */
   #giveBack(place: RequestPlace<Req, Res>): void {
-    const { left } = place
-    if (left === undefined) return
-    place.left = undefined
-    clearTimeout(left.timer)
-    this.#guard.end(place, left.routeClass, place.isSample)
+    const { leftClass } = place
+    if (leftClass === undefined) return
+    place.leftClass = undefined
+    this.#end(place, leftClass, place.isSample)
+  }
+
+  #expireIn(place: RequestPlace<Req, Res>, afterMs: number): void {
+    this.#guard.deadlines.set(place, this.#guard.now() + afterMs)
+  }
+
+  #end(place: RequestPlace<Req, Res>, routeClass: string, isSample: boolean): void {
+    this.#guard.deadlines.clear(place)
+    this.#guard.end(place, routeClass, isSample)
   }
 
   /** A response is about to be sent, or its client has left: it is too late for an error. */

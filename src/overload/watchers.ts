@@ -11,8 +11,6 @@ export interface Watcher {
   begin(): void
   /** Also called at the end of responses that have begun. */
   leave(): void
-  /** No response has begun for too long. Returns whether it waited for one. */
-  expire(): boolean
 }
 
 /** The watchers of one request. They are a list by themselves, so that a request costs nothing more. */
@@ -44,12 +42,4 @@ export function leaveAll({ last }: Watchers): void {
 export function endAll(watchers: Watchers): void {
   leaveAll(watchers)
   beginAll(watchers)
-}
-
-/** Returns whether any of them waited for a response. */
-export function expireAll({ last }: Watchers): boolean {
-  let hasWaited = false
-  for (let watcher = last; watcher !== undefined; watcher = watcher.before)
-    hasWaited = watcher.expire() || hasWaited
-  return hasWaited
 }

@@ -2,8 +2,8 @@ import type { ResponseWriter } from '../../http/response-writer.js'
 import { type OverloadWriter, watchersIn } from '../../overload/first-byte.js'
 import type { OverloadGuardOptions } from '../../overload/options.js'
 import { type OverloadControls, overloadSteps } from '../../overload/overload-steps.js'
-import { Unanswered } from '../../overload/unanswered.js'
 import { beginAll } from '../../overload/watchers.js'
+import { warnOnce } from '../../util/warn-once.js'
 import { hasLeft, onceDisconnected } from './connection.js'
 import type { Exchange } from './exchange.js'
 import { exchangeOverloadOptions } from './exchange-options.js'
@@ -55,22 +55,14 @@ export function overloadGuard<Info extends FetchInfo = FetchInfo>(
 
 /** Returns a writer that knows when there is a response, which is the first byte. */
 export function overloadWriterFor(writer: ResponseWriter<Exchange>): OverloadWriter<Exchange> {
-  const unanswered = new Unanswered()
   return {
     ...writer,
     statusOf: ({ response }) => response?.status ?? 200,
     watchersOf(_req, exchange) {
-      unanswered.endOverdue()
       return watchersIn(exchange, (watchers) => {
-        const leave = () => {
-          unanswered.delete(watchers)
-          watchers.leave()
-        }
-        unanswered.add(watchers)
-        exchange.headerListeners.push(() => {
-          unanswered.delete(watchers)
-          beginAll(watchers)
-        })
+        const leave = () => watchers.leave()
+        watchers.onNoResponse = warnOfNoResponse
+        exchange.headerListeners.push(() => beginAll(watchers))
         exchange.signal ??= exchange.subject.request.signal
         if (hasLeft(exchange)) {
           leave()
@@ -82,3 +74,11 @@ export function overloadWriterFor(writer: ResponseWriter<Exchange>): OverloadWri
     },
   }
 }
+
+function warnOfNoResponse(): void {
+  warnOnce('HEADGATE_NO_RESPONSE', NO_RESPONSE)
+}
+
+const NO_RESPONSE =
+  'overloadGuard: a request got no response for a minute, so its place was given back. Call handle, or pass ' +
+  'each response to finish, even that to an error. If you do, give your handlers a time-out.'
