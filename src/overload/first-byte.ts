@@ -3,6 +3,7 @@ import { isPlaceholder, noOutcome } from '../http/placeholder.js'
 import { type LoginWriter, nodeWriter, type ResponseWriter } from '../http/response-writer.js'
 import { callBefore } from '../util/call-before.js'
 import { fieldsOf, hasMethods } from '../util/values.js'
+import type { Upload } from './upload.js'
 import { BEGINNINGS, watchersAtConnection } from './watched-connection.js'
 import { beginAll, endAll, leaveAll, type Watchers } from './watchers.js'
 
@@ -16,6 +17,11 @@ export interface OverloadWriter<Res> extends ResponseWriter<Res> {
    * response begins once its handler ends it.
    */
   watchersOf(req: object, res: Res): WatchersOfRequest
+  /**
+   * Returns the request of a response, whose body may still arrive; `undefined` for an upgrade. Absent if the
+   * platform does not tell.
+   */
+  uploadOf?(res: Res): Upload | undefined
 }
 
 export interface WatchersOfRequest extends Watchers {
@@ -36,6 +42,7 @@ export const nodeOverloadWriter: OverloadWriter<ServerResponse> = {
   ...nodeWriter,
   watchersOf: (req, res) =>
     watchersAtConnection(res) ?? (isPlaceholder(res) ? watchersAtSocket(req) : watchersAtResponse(req, res)),
+  uploadOf: ({ req }) => req,
 }
 
 /** Returns the writer of a framework whose responses wrap those of node:http. */
@@ -49,6 +56,7 @@ export function overloadWriterOver<Res>(
       const response = raw(res)
       return watchersAtConnection(response) ?? watchersAtResponse(req, response)
     },
+    uploadOf: (res) => raw(res).req,
   }
 }
 

@@ -22,8 +22,8 @@ export interface OverloadGuard<
  * - **Places.** A request has a place until the first byte of its response. If its client leaves first, the
  *   place is held until the handler ends the response, for as long again as the request had run by then, and
  *   for a minute at most: the work of the handler goes on. Set a time-out for handlers, because one that never
- *   responds keeps its place until its client leaves. Uploads and slow handlers count as long as they have not
- *   begun to respond. Streams and WebSockets count until they begin.
+ *   responds keeps its place until its client leaves. Streams and WebSockets count until they begin. A request
+ *   whose handler still waits for the rest of its body after a second goes on without a place.
  * - **Denials.** The lowest `priority` is denied first. Within a class, a client is either served or not for
  *   some seconds. A tenant within its share is served before others.
  * - **Waiting.** In a burst, a request waits for a place, for `maxWait` at most. A request that had to wait in

@@ -7,9 +7,13 @@ import type { OverloadOptions } from './options.js'
 import type { PlaceKeeper, RequestPlace } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
 import { RouteClasses } from './route-class.js'
+import { hasBody, isArriving, isAwaited } from './upload.js'
 
 /** A request has its place for so long at most, if nothing tells whether it will ever get a response. */
 const LONGEST_MS = 60_000
+
+/** As long as a body may take to arrive before its request goes on without a place. */
+const UPLOAD_MS = 1000
 
 /** Takes places back from requests: at the first byte of their responses, or after their clients have left. */
 export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, Res> {
@@ -30,14 +34,28 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
 
   /** Sets when a request that has got its place gives it back at the latest. */
   start(place: RequestPlace<Req, Res>): void {
-    if (place.state === 'running' && place.onNoResponse !== undefined) this.#expireIn(place, LONGEST_MS)
+    if (place.state !== 'running') return
+    if (place.onNoResponse !== undefined) this.#expireIn(place, LONGEST_MS)
+    const upload = this.#writer.uploadOf?.(place.res)
+    if (upload !== undefined && hasBody(upload)) this.#expireIn(place, UPLOAD_MS)
   }
 
-  /** Takes the place of a request back that is due. */
+  /**
+   * Takes the place of a request back that is due. A request whose handler waits for its body does not load the
+   * server, and clients could keep all places by sending bodies slowly.
+   */
   expire(place: RequestPlace<Req, Res>): void {
     if (place.isGone) {
       this.#giveBack(place)
       return
+    }
+    const upload = this.#writer.uploadOf?.(place.res)
+    if (upload !== undefined && hasBody(upload)) {
+      if (!isArriving(upload)) return
+      if (!isAwaited(upload)) {
+        this.#expireIn(place, UPLOAD_MS)
+        return
+      }
     }
     this.#end(place, '', false)
     place.onNoResponse?.()
