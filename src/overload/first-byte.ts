@@ -60,10 +60,16 @@ export function overloadWriterOver<Res>(
   }
 }
 
+/** The methods of an HTTP/2 stream that send headers. `writeHead` calls one of them, once the status is set. */
+const STREAM_BEGINNINGS = ['respond', 'respondWithFD', 'respondWithFile'] as const
+
 /** Has watchers told by the methods of a response. */
 function watchersAtResponse(req: object, res: ServerResponse): WatchersOfRequest {
   return watchersIn(req, (watchers) => {
-    callBefore(res, BEGINNINGS, () => beginAll(watchers))
+    const begin = () => beginAll(watchers)
+    const { stream } = fieldsOf(res)
+    if (hasMethods(stream, ...STREAM_BEGINNINGS)) callBefore(stream as object, STREAM_BEGINNINGS, begin)
+    callBefore(res, BEGINNINGS, begin)
     callBefore(res, ['destroy'], () => endAll(watchers))
     nodeWriter.onceAborted(res, () => watchers.leave())
   })

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
+import type { Http2ServerResponse } from 'node:http2'
 import net from 'node:net'
 import { overloadGuard } from 'headgate/http'
 import { EXPRESS_5, type Handler, NODE_HTTP, sayHello } from '../support/frameworks.js'
 import { closeServers } from '../support/http.js'
 import { atMost, heldRequests, watch } from '../support/overload.js'
-import { type Endpoint, HTTP1 } from '../support/protocols.js'
+import { type Endpoint, HTTP1, HTTP2 } from '../support/protocols.js'
 
 afterEach(closeServers)
 
@@ -154,6 +155,41 @@ describe.each([NODE_HTTP, EXPRESS_5])('$name', ({ app }) => {
     ])
     expect(guard.status().running).toBe(0)
   })
+})
+
+/** Over HTTP/2, Node.js sends the headers in `writeHead`, so server-sent events begin there. */
+const ON_HTTP2 = new Map([
+  ['writeHead', 0],
+  ['respond', 0],
+])
+
+const HTTP2_STEPS: typeof STEPS = [
+  ...STEPS.filter(([name]) => name !== 'writeProcessing'), // which HTTP/2 does not have
+  ['respond', (res) => (res as unknown as Http2ServerResponse).stream.respond({ ':status': 200 }), 0],
+]
+
+test('what begins a response over HTTP/2: also its headers', async () => {
+  const guard = overloadGuard(atMost(1))
+  const seen: unknown[] = []
+  const endpoint = await HTTP2.serve(
+    NODE_HTTP.app(guard, (req, res) => {
+      const [name, step] = HTTP2_STEPS[Number(req.url?.slice(1))] as (typeof STEPS)[number]
+      step(res)
+      const { running } = guard.status()
+      if (!res.writableEnded) res.end()
+      seen.push([name, running, guard.status().running])
+    }),
+  )
+  for (const path of HTTP2_STEPS.keys()) await endpoint.send({ path: `/${path}` })
+  expect(seen).toEqual(HTTP2_STEPS.map(([name, , running]) => [name, ON_HTTP2.get(name) ?? running, 0]))
+})
+
+test('the status of a response over HTTP/2 is known when it begins', async () => {
+  const statuses: number[] = []
+  const guard = overloadGuard({ routeClass: (_req, res) => `${statuses.push(res.statusCode)}` })
+  const endpoint = await HTTP2.serve(NODE_HTTP.app(guard, (_req, res) => res.writeHead(404).end()))
+  await endpoint.send()
+  expect(statuses).toEqual([404])
 })
 
 test('an upgrade has its place until the first bytes of its socket, or until that closes', async () => {

@@ -9,7 +9,7 @@ import { overloadGuard } from 'headgate/http'
 import { FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { closeServers, closeWithServers } from '../support/http.js'
 import { atMost, watch } from '../support/overload.js'
-import { HTTP1, PROTOCOLS } from '../support/protocols.js'
+import { HTTP1, HTTP2 } from '../support/protocols.js'
 import { until } from '../support/servers/wait.js'
 import { stopClock } from '../support/shifted-clock.js'
 
@@ -53,7 +53,7 @@ const readsBody = (requests: readonly IncomingMessage[], count: number) =>
 
 const SERVERS = [
   ...FRAMEWORKS.map(({ name, app }) => [`${name} over HTTP/1.1`, app, HTTP1, overHttp1] as const),
-  ['node:http over HTTP/2', NODE_HTTP.app, PROTOCOLS[1] as (typeof PROTOCOLS)[number], overHttp2] as const,
+  ['node:http over HTTP/2', NODE_HTTP.app, HTTP2, overHttp2] as const,
 ]
 
 /** Notes the requests that arrive. */

@@ -39,7 +39,7 @@ export const HTTP1: Protocol = {
   },
 }
 
-const HTTP2: Protocol = {
+export const HTTP2: Protocol = {
   name: 'HTTP/2',
   async serve(listener) {
     const { server, port } = await serveSecurely(listener)
