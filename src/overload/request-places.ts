@@ -62,19 +62,19 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   }
 
   /**
-   * Takes the place of a request back whose response begins. One that waits has been responded to by somebody
-   * else, such as a time-out, unless the guard lets it pass meanwhile.
+   * Takes the place of a request back whose response begins. One that has not passed the guard has been responded
+   * to by somebody else, such as a time-out: it gets no place any more.
    */
   begin(place: RequestPlace<Req, Res>): void {
     if (place.isGone) {
       this.#giveBack(place)
       return
     }
-    const isWaiting = place.state === 'waiting'
-    if (isWaiting && !place.hasPassed) {
+    if (!place.hasPassed) {
       this.leave(place)
       return
     }
+    const isWaiting = place.state === 'waiting'
     place.hasBegun = true
     if (place.state === 'over') return
     this.#end(place, this.#classOf(place), place.isSample)

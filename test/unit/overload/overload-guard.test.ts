@@ -254,3 +254,21 @@ describe('wrong options:', () => {
     )
   })
 })
+
+test('a request that was responded to while its key was found takes no place', async () => {
+  let find: (key: string) => void = () => undefined
+  const found = new Promise<string>((resolve) => {
+    find = resolve
+  })
+  const key = () => found
+  const guard = overloadGuard({ ...one, key })
+  guard.limiter.events.on('decision', () => undefined)
+  const { req, res } = requestAndResponse()
+  const next = jest.fn()
+  const passed = guard(req, res, next)
+  res.writeHead(504).end()
+  find('ada')
+  await passed
+  await new Promise(setImmediate)
+  expect([next.mock.calls, guard.status().running]).toEqual([[], 0])
+})
