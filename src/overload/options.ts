@@ -4,7 +4,7 @@ import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { type Duration, durationUpTo } from '../util/durations.js'
 import type { FrameworkTypes } from '../util/framework-types.js'
-import { isPromise } from '../util/maybe-promise.js'
+import { ignoreRejection, isPromise } from '../util/maybe-promise.js'
 import { choice, keyName, whole, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
 import { PRIORITIES, type Priority } from './cohorts.js'
 
@@ -130,6 +130,7 @@ export function weigher(owner: string, weight: ((tenant: string) => number) | un
   return (tenant: string): number => {
     const given: unknown = weight(tenant)
     if (typeof given === 'number' && given >= MIN_WEIGHT && given <= MAX_WEIGHT) return given
+    ignoreRejection(given)
     const must = `a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}`
     throw wrongOption(owner, 'the result of weight', must, given, fixOf(given, 'Return 1 for usual tenants.'))
   }
@@ -145,7 +146,7 @@ export function readPriority<Req>(priority: ((req: Req) => unknown) | undefined,
   const given = priority?.(req) ?? 'default'
   const index = PRIORITIES.indexOf(given as Priority)
   if (index >= 0) return index
-  if (isPromise(given)) throw notSynchronous('priority')
+  if (isPromise(given)) throw notSynchronous('priority', given)
   return PRIORITIES.indexOf(priorityOf(OWNER, 'the result of priority', given)) // throws
 }
 
@@ -156,7 +157,7 @@ export function readTenant<Req>(tenant: ((req: Req) => unknown) | undefined, req
   const given = tenant?.(req) ?? undefined
   if (given === undefined) return undefined
   if (isTenant(given)) return given
-  if (isPromise(given)) throw notSynchronous('tenant')
+  if (isPromise(given)) throw notSynchronous('tenant', given)
   const must = `a string of at most ${MAX_TENANT_LENGTH} characters, or undefined`
   throw wrongKind(OWNER, 'the result of tenant', must, given, 'Return the name of the tenant, as String(id).')
 }
@@ -167,7 +168,9 @@ const MAX_TENANT_LENGTH = 256
 export const isTenant = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= MAX_TENANT_LENGTH
 
-function notSynchronous(option: string): TypeError {
+/** Returns the error for a promise, whose rejection must not end the process. */
+function notSynchronous(option: string, promise: unknown): TypeError {
+  ignoreRejection(promise)
   const fix = 'Look it up in middleware before the guard, and read it from the request.'
   return wrongUse(OWNER, `${option} must not return a promise`, fix)
 }

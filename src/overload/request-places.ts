@@ -1,6 +1,7 @@
 import { isIsolate } from '../platform.js'
 import { messageOf } from '../stores/store-error.js'
 import type { ServerTypes } from '../util/framework-types.js'
+import { isPromise } from '../util/maybe-promise.js'
 import { warnOnce } from '../util/warn-once.js'
 import type { OverloadWriter } from './first-byte.js'
 import type { OverloadOptions } from './options.js'
@@ -123,10 +124,28 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   /** A response is about to be sent, or its client has left: it is too late for an error. */
   #classOf({ req, res }: RequestPlace<Req, Res>): string {
     try {
-      if (this.#options.routeClass !== undefined) return this.#options.routeClass(req, res)
+      const given: unknown = this.#options.routeClass?.(req, res)
+      if (typeof given === 'string') return given
+      if (this.#options.routeClass !== undefined) warnOfNoString(given)
     } catch (error) {
-      warnOnce('HEADGATE_ROUTE_CLASS_FAILED', `headgate: routeClass failed (${messageOf(error)}).`)
+      warnOfFailure(messageOf(error))
     }
     return this.#classes.of(req, this.#writer.statusOf(res))
   }
+}
+
+/** A promise is too late, and its rejection must not end the process. */
+function warnOfNoString(given: unknown): void {
+  if (!isPromise(given)) {
+    warnOfFailure(`it returned ${given === null ? 'null' : typeof given}, not a string`)
+    return
+  }
+  given.then(
+    () => warnOfFailure('it returned a promise, not a string'),
+    (error: unknown) => warnOfFailure(`it returned a promise, which rejected: ${messageOf(error)}`),
+  )
+}
+
+function warnOfFailure(reason: string): void {
+  warnOnce('HEADGATE_ROUTE_CLASS_FAILED', `headgate: routeClass failed (${reason}).`)
 }

@@ -10,6 +10,7 @@ import {
 } from 'headgate/http'
 import { customStore } from 'headgate/store'
 import { DisconnectedError } from '../../../src/keys/request.js'
+import { forgetWarnings } from '../../../src/util/warn-once.js'
 import { requestAndResponse } from '../../support/request-response.js'
 
 const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
@@ -271,4 +272,45 @@ test('a request that was responded to while its key was found takes no place', a
   await passed
   await new Promise(setImmediate)
   expect([next.mock.calls, guard.status().running]).toEqual([[], 0])
+})
+
+test.each(['priority', 'tenant', 'weight'] as const)(
+  'a promise of %s that rejects is an error of the request, and no unhandled rejection',
+  async (option) => {
+    const unhandled = jest.fn()
+    process.on('unhandledRejection', unhandled)
+    const guard = overloadGuard({
+      tenant: () => 'ada',
+      [option]: async () => Promise.reject(new Error('boom')),
+    })
+    const { req, res } = requestAndResponse()
+    const next = jest.fn()
+    guard(req, res, next)
+    await new Promise(setImmediate)
+    process.off('unhandledRejection', unhandled)
+    const message = expect.stringMatching(`${option} must .*promise`)
+    expect([next.mock.calls, unhandled.mock.calls]).toEqual([[[expect.objectContaining({ message })]], []])
+  },
+)
+
+test.each([
+  [undefined, 'it returned undefined, not a string'],
+  [7, 'it returned number, not a string'],
+  [null, 'it returned null, not a string'],
+  [Promise.resolve('a'), 'it returned a promise, not a string'],
+  ['reject', 'it returned a promise, which rejected: boom'],
+])('a routeClass that returns %p has failed', async (given, reason) => {
+  forgetWarnings()
+  const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  const routeClass = () => (given === 'reject' ? Promise.reject(new Error('boom')) : given) as never
+  const guard = overloadGuard({ routeClass })
+  const { req, res } = requestAndResponse()
+  guard(req, res, () => res.end())
+  await new Promise(setImmediate)
+  const messages = warnings.mock.calls.map(([message]) => String(message))
+  warnings.mockRestore()
+  expect([messages, guard.status().running]).toEqual([
+    [expect.stringContaining(`routeClass failed (${reason})`)],
+    0,
+  ])
 })
