@@ -111,6 +111,11 @@ export function watchersIn(owner: object, watch: (watchers: KeptWatchers) => voi
   return watchers
 }
 
+/** Lets an object have other watchers the next time. */
+export function forgetWatchers(owner: object): void {
+  kept.delete(owner)
+}
+
 interface Closing {
   readonly destroyed?: boolean
   once(event: 'close', listener: () => void): unknown

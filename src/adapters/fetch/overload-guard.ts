@@ -1,5 +1,5 @@
 import type { ResponseWriter } from '../../http/response-writer.js'
-import { type OverloadWriter, watchersIn } from '../../overload/first-byte.js'
+import { forgetWatchers, type OverloadWriter, watchersIn } from '../../overload/first-byte.js'
 import type { OverloadGuardOptions } from '../../overload/options.js'
 import { type OverloadControls, overloadSteps } from '../../overload/overload-steps.js'
 import { beginAll } from '../../overload/watchers.js'
@@ -62,7 +62,10 @@ export function overloadWriterFor(writer: ResponseWriter<Exchange>): OverloadWri
       return watchersIn(exchange, (watchers) => {
         const leave = () => watchers.leave()
         watchers.onNoResponse = warnOfNoResponse
-        exchange.headerListeners.push(() => beginAll(watchers))
+        exchange.headerListeners.push(() => {
+          forgetWatchers(exchange) // the same object may be passed again, as a new request
+          beginAll(watchers)
+        })
         exchange.signal ??= exchange.subject.request.signal
         if (hasLeft(exchange)) {
           leave()

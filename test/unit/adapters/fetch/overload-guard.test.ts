@@ -160,3 +160,17 @@ test('an upgrade that is never answered has its place for a minute', async () =>
   await isClosed
   expect([guard.status().running, jest.getTimerCount()]).toEqual([0, 0])
 })
+
+test('a Request object that is passed again after its response takes a place again', async () => {
+  const guard = overloadGuard(atMost(1))
+  const same = request()
+  const running: number[] = []
+  const respond = () => {
+    running.push(guard.status().running)
+    return new Response()
+  }
+  for (let i = 0; i < 3; i++) await guard.handle(same, INFO, respond)
+  await guard(request(), INFO)
+  const { status } = await guard.handle(same, INFO, respond)
+  expect([running, status]).toEqual([[1, 1, 1], 503])
+})
