@@ -80,7 +80,7 @@ interface OverloadFields<Req, Res, Skip>
   /**
    * The longest time that a request waits for a place, during a burst: at most `'10s'`. Any number may wait.
    * Once requests have waited that long in vain, the queue is not a burst, and later requests wait for 5 ms.
-   * 0 denies at once. Default `'100ms'`. On isolates, such as Cloudflare Workers, no request waits.
+   * 0 denies at once. Default `'50ms'`. On isolates, such as Cloudflare Workers, no request waits.
    */
   maxWait?: Duration
 }
@@ -100,7 +100,7 @@ export const OVERLOAD_ROWS = {
   routeClass: callback,
   minLimit: withDefault(3, whole(1, 1_000_000, 3)),
   maxLimit: withDefault(1000, whole(1, 1_000_000, 1000)),
-  maxWait: withDefault('100ms', readMaxWait),
+  maxWait: withDefault('50ms', readMaxWait),
 }
 
 type OverloadRead = Settings<typeof OVERLOAD_ROWS>

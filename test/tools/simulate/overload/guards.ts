@@ -54,7 +54,7 @@ export const overloadGuard: MakeSimulatedGuard = ({ start, deny }, random, proce
   const numbers = {
     minLimit: 3,
     maxLimit: 1000,
-    maxWaitMs: 100,
+    maxWaitMs: 50,
     weightOf: (id: string) => weights?.get(id) ?? 1,
   }
   const { now, startTimer, loop } = process
