@@ -25,6 +25,9 @@ const MIN_SAMPLES = 10
 /** A window with this many samples moves the limit half of the way. */
 const HALF_WAY_SAMPLES = 20
 
+/** At the end of the start, the limit is how many requests run, times this. */
+const START_MARGIN = 1.3
+
 /** The limit moves only if this share of it was used: up, and down. */
 const GROWS_FROM = 0.5
 const FALLS_FROM = 0.75
@@ -144,7 +147,7 @@ export class AdaptiveLimit {
     if (this.#epochs.isEarlier(epoch)) this.#leftBehind--
     if (!this.#epochs.isCurrent(epoch)) return
     const isLatency = latencyMs >= 0 && latencyMs < LONGEST_MS
-    this.#epochs.end(epoch, isLatency ? latencyMs : 0)
+    this.#epochs.end(isLatency ? latencyMs : 0)
     if (routeClass === undefined || !isLatency) return
     this.#baselines.add(routeClass, latencyMs)
     this.#window.count++
@@ -171,7 +174,7 @@ export class AdaptiveLimit {
    * `running` is how many requests have a place.
    */
   advance(nowMs: number, running: number): void {
-    const isMeasured = this.#epochs.isMeasured(nowMs, this.#baselines.isUnsure)
+    const isMeasured = this.#epochs.isMeasured(nowMs, this.#needsMore)
     if (isMeasured || this.#epochs.isGivenUp(nowMs)) {
       if (this.#epochs.isStart) this.#endStart(nowMs, running)
       else this.#endProbe(nowMs, running, isMeasured)
@@ -185,6 +188,8 @@ export class AdaptiveLimit {
       this.#closeWindow(nowMs, running)
   }
 
+  readonly #needsMore = (): boolean => this.#baselines.isUnsure
+
   get #leftBehindMs(): number {
     return Math.max(LEFT_BEHIND_MS, LEFT_BEHIND_LATENCIES * this.#meanMs)
   }
@@ -197,7 +202,10 @@ export class AdaptiveLimit {
   #endStart(nowMs: number, running: number): void {
     const { initial, min, max } = this.#options
     this.#baselines.start()
-    this.#limit = this.#probedLimit = this.#calmLimit = clamp(Math.max(initial, 1.3 * running), min, max)
+    this.#limit =
+      this.#probedLimit =
+      this.#calmLimit =
+        clamp(Math.max(initial, START_MARGIN * running), min, max)
     this.#probes.recordStart(this.#epochs.ageMs(nowMs), nowMs)
     this.#endMeasurement(nowMs, running)
   }

@@ -44,9 +44,9 @@ export class Epochs {
     return this.#first === undefined || this.#first.begin(nowMs) ? this.#epoch : ~this.#epoch
   }
 
-  /** Counts the end of a request. */
-  end(epoch: Epoch, latencyMs: number): void {
-    if (this.isCurrent(epoch)) this.#first?.end(latencyMs)
+  /** Counts the end of a request that counts now. */
+  end(latencyMs: number): void {
+    this.#first?.end(latencyMs)
   }
 
   /** Returns whether a request of this epoch counts now. */
@@ -64,15 +64,16 @@ export class Epochs {
   }
 
   /**
-   * Returns whether all measured requests have ended. `needsMore` says whether a class has too few of them.
+   * Returns whether all measured requests have ended. `needsMore` returns whether a class has too few of them,
+   * and is called only then.
    */
-  isMeasured(nowMs: number, needsMore: boolean): boolean {
+  isMeasured(nowMs: number, needsMore: () => boolean): boolean {
     const first = this.#first
     if (first === undefined) return false
     const ageMs = this.ageMs(nowMs)
     if (ageMs > LONGEST_MS && first.begun >= MIN_MEASURED) first.close()
     if (!first.areOver(nowMs)) return false
-    if (!needsMore || first.begun >= MOST_MEASURED || ageMs > LONGEST_MS) return true
+    if (first.begun >= MOST_MEASURED || ageMs > LONGEST_MS || !needsMore()) return true
     first.addWanted(MEASURED)
     return false
   }

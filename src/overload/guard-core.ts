@@ -118,10 +118,10 @@ export class GuardCore {
   }
 
   /**
-   * Decides about a request. A late one waited for too long before it could be read, and is denied. If the
+   * Decides about a request, which becomes a ticket. A late one waited for too long before it could be read, and is denied. If the
    * request has to wait, `settle` is called later.
    */
-  offer(entry: Entry, nowMs: number, isLate = false): { readonly verdict: Verdict; readonly ticket: Ticket } {
+  offer(entry: Entry, nowMs: number, isLate = false): Verdict {
     const { tenants } = this.#options
     const timeMs = this.#time(nowMs)
     const tenant = entry.tenantId === undefined ? undefined : tenants?.enter(entry.tenantId, timeMs)
@@ -130,7 +130,7 @@ export class GuardCore {
     ticket.tenant = tenant
     ticket.rank = ticket.startedAtMs = ticket.epoch = 0
     ticket.state = 'waiting'
-    return { verdict: this.#decide(ticket, timeMs, isLate), ticket }
+    return this.#decide(ticket, timeMs, isLate)
   }
 
   /**
@@ -153,8 +153,7 @@ export class GuardCore {
     if (ticket.state !== 'waiting') return
     ticket.state = 'over'
     const level = this.#levels[ticket.rank] as Level
-    this.#waiting--
-    level.waiting--
+    this.#countOut(level)
     this.#cohorts.recordUnplaced()
     if (level.waiting === 0) level.queue.clear()
   }
@@ -168,8 +167,7 @@ export class GuardCore {
       for (let ticket = queue.first; ticket !== undefined; ticket = queue.first) {
         queue.shift()
         if (ticket.state !== 'waiting') continue
-        this.#waiting--
-        level.waiting--
+        this.#countOut(level)
         this.#deny(ticket, timeMs)
         ticket.settle(false)
       }
@@ -209,8 +207,8 @@ export class GuardCore {
       this.#admit(ticket, level, nowMs)
       return 'admitted'
     }
-    if (isLate) level.codel.observe(TOO_LONG_MS, nowMs)
-    if (isLate || !this.#canWait) {
+    if (isLate) return this.#denyUnplaced(ticket, level, TOO_LONG_MS, nowMs)
+    if (!this.#canWait) {
       this.#cohorts.recordUnplaced()
       return this.#deny(ticket, nowMs)
     }
@@ -242,14 +240,24 @@ export class GuardCore {
       if (isWaiting && !isLate && !this.#hasPlace(ticket, ticket.rank % 2 === 1, nowMs)) return
       queue.shift()
       if (!isWaiting) continue
-      this.#waiting--
-      level.waiting--
-      if (isLate) level.codel.observe(nowMs - ticket.arrivedAtMs, nowMs)
-      if (isLate) this.#cohorts.recordUnplaced()
-      if (isLate) this.#deny(ticket, nowMs)
+      this.#countOut(level)
+      if (isLate) this.#denyUnplaced(ticket, level, nowMs - ticket.arrivedAtMs, nowMs)
       else this.#admit(ticket, level, nowMs)
       ticket.settle(!isLate)
     }
+  }
+
+  /** Counts a request that waits no longer. */
+  #countOut(level: Level): void {
+    this.#waiting--
+    level.waiting--
+  }
+
+  /** Denies a request that passed, but has waited for too long for a place. */
+  #denyUnplaced(ticket: Ticket, { codel }: Level, waitedMs: number, nowMs: number): 'denied' {
+    codel.observe(waitedMs, nowMs)
+    this.#cohorts.recordUnplaced()
+    return this.#deny(ticket, nowMs)
   }
 
   #maxWaitMs({ tenant, rank }: Ticket, { codel }: Level, nowMs: number): number {

@@ -125,7 +125,7 @@ export class ProcessGuard {
 
   #offer(entry: Entry, nowMs: number, isLate: boolean): Verdict {
     this.deadlines.expireDue(nowMs)
-    const { verdict } = this.#core.offer(entry, nowMs, isLate)
+    const verdict = this.#core.offer(entry, nowMs, isLate)
     if (verdict === 'waiting') this.#startTimer()
     else this.#denials.count(verdict === 'denied', nowMs)
     return verdict

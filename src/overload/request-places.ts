@@ -8,7 +8,7 @@ import type { OverloadOptions } from './options.js'
 import type { PlaceKeeper, RequestPlace } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
 import { RouteClasses } from './route-class.js'
-import { hasBody, isArriving, isAwaited } from './upload.js'
+import { hasBody, isArriving, isAwaited, type Upload } from './upload.js'
 
 /** A request has its place for so long at most, if nothing tells whether it will ever get a response. */
 const LONGEST_MS = 60_000
@@ -37,8 +37,7 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   start(place: RequestPlace<Req, Res>): void {
     if (place.state !== 'running') return
     if (place.onNoResponse !== undefined) this.#expireIn(place, LONGEST_MS)
-    const upload = this.#writer.uploadOf?.(place.res)
-    if (upload !== undefined && hasBody(upload)) this.#expireIn(place, UPLOAD_MS)
+    if (this.#uploadOf(place) !== undefined) this.#expireIn(place, UPLOAD_MS)
   }
 
   /**
@@ -50,13 +49,11 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
       this.#giveBack(place)
       return
     }
-    const upload = this.#writer.uploadOf?.(place.res)
-    if (upload !== undefined && hasBody(upload)) {
-      if (!isArriving(upload)) return
-      if (!isAwaited(upload)) {
-        this.#expireIn(place, UPLOAD_MS)
-        return
-      }
+    const upload = this.#uploadOf(place)
+    if (upload !== undefined && !isArriving(upload)) return
+    if (upload !== undefined && !isAwaited(upload)) {
+      this.#expireIn(place, UPLOAD_MS)
+      return
     }
     this.#end(place, '', false)
     place.onNoResponse?.()
@@ -110,6 +107,12 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     if (leftClass === undefined) return
     place.leftClass = undefined
     this.#end(place, leftClass, place.isSample)
+  }
+
+  /** Returns a request that has a body, which may still arrive. */
+  #uploadOf({ res }: RequestPlace<Req, Res>): Upload | undefined {
+    const upload = this.#writer.uploadOf?.(res)
+    return upload !== undefined && hasBody(upload) ? upload : undefined
   }
 
   #expireIn(place: RequestPlace<Req, Res>, afterMs: number): void {

@@ -26,7 +26,7 @@ function offer(core: GuardCore, nowMs: number, changes: Partial<Entry> = {}, isL
     settle: (isAdmitted) => settled.push(isAdmitted),
     ...changes,
   }
-  return { settled, ...core.offer(entry, nowMs, isLate) }
+  return { settled, verdict: core.offer(entry, nowMs, isLate), ticket: entry as Ticket }
 }
 
 const offers = (core: GuardCore, count: number, nowMs: number, changes?: Partial<Entry>) =>
