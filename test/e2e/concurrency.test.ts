@@ -11,6 +11,7 @@ import {
 } from 'headgate'
 import { EXPRESS_5, FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { lateAnswer, sendAndHangUp } from '../support/hang-up.js'
+import { heldRequests } from '../support/held-requests.js'
 import { closeServers } from '../support/http.js'
 import { type Endpoint, HTTP1, PROTOCOLS, type Protocol } from '../support/protocols.js'
 import { until } from '../support/servers/wait.js'
@@ -19,33 +20,13 @@ const two = concurrency({ limit: 2, ttl: '10s' })
 
 afterEach(closeServers)
 
-/** Requests that a handler has not answered yet. */
-function handlers() {
-  const waiting: Parameters<Handler>[] = []
-  const handle: Handler = (req, res, next) => {
-    if (req.url === '/throw') return next(new Error('handler failed'))
-    if (req.url === '/wait') waiting.push([req, res, next])
-    else res.end('hello')
-  }
-  return {
-    handle,
-    waiting,
-    /** Resolves once so many requests wait for their answer. */
-    arrived: (count: number) =>
-      until('requests have arrived', () => waiting.length === count, { everyMs: 1 }),
-    answerAll() {
-      for (const [, res] of waiting.splice(0)) res.end('late')
-    },
-  }
-}
-
 async function serve(
   app: (typeof EXPRESS_5)['app'],
   protocol: Protocol,
   options: Partial<RateLimitOptions> = {},
 ) {
   const guard = rateLimit({ policy: two, key: () => 'all', ...options })
-  const { handle, ...rest } = handlers()
+  const { handle, ...rest } = heldRequests()
   const endpoint = await protocol.serve(app(guard, handle))
   const free = async () => (await guard.limiter.peek({ ip: '192.0.2.7' } as never)).remaining
   const isFree = (count: number) =>

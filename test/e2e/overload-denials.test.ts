@@ -10,9 +10,11 @@ import {
 } from 'headgate/http'
 import { WebSocket, WebSocketServer } from 'ws'
 import { EXPRESS_5, type Handler, NODE_HTTP, sayHello } from '../support/frameworks.js'
+import { heldRequests } from '../support/held-requests.js'
 import { closeServers, closeWithServers, send, serve } from '../support/http.js'
-import { atMost, heldRequests, watch } from '../support/overload.js'
+import { atMost, watch } from '../support/overload.js'
 import { HTTP1 } from '../support/protocols.js'
+import { upgrade } from '../support/upgrade.js'
 
 afterEach(closeServers)
 
@@ -184,16 +186,6 @@ function fail(message: string): never {
 }
 
 describe('upgrades to a WebSocket', () => {
-  async function open(port: number, path = '/'): Promise<unknown> {
-    const client = new WebSocket(`ws://127.0.0.1:${port}${path}`)
-    closeWithServers(async () => client.terminate())
-    return new Promise((resolve) => {
-      client.on('open', () => resolve('open'))
-      client.on('unexpected-response', (_req, res: IncomingMessage) => resolve(res.statusCode))
-      client.on('error', () => resolve('closed'))
-    })
-  }
-
   test('of engine.io have a place until they are open, and a denied one is an error', async () => {
     const guard = overloadGuard(atMost(1))
     const { server, port } = await serve((_req, res) => res.end())
@@ -205,13 +197,13 @@ describe('upgrades to a WebSocket', () => {
         next(error)
       })) as never)
     const path = '/engine.io/?EIO=4&transport=websocket'
-    expect([await open(port, path), await open(port, path)]).toEqual(['open', 'open'])
+    expect([await upgrade(port, path), await upgrade(port, path)]).toEqual(['open', 'open'])
     await watch(guard).runs(0)
     const held = await guard.limiter.charge({ socket: { remoteAddress: '192.0.2.1' } } as never)
-    expect(await open(port, path)).toBe(400)
+    expect(await upgrade(port, path)).toBe(400)
     expect(errors).toMatchObject([{ status: 503, headers: { 'Cache-Control': 'no-store' } }])
     await guard.limiter.release(held)
-    expect(await open(port, path)).toBe('open')
+    expect(await upgrade(port, path)).toBe('open')
   })
 
   test('without a response have a place until the first byte of their socket, or its end', async () => {
@@ -229,12 +221,12 @@ describe('upgrades to a WebSocket', () => {
         sockets.handleUpgrade(req, socket, head, (client) => client.send('hello'))
       })
     })
-    expect([await open(port), await open(port)]).toEqual(['open', 'open'])
+    expect([await upgrade(port, '/'), await upgrade(port, '/')]).toEqual(['open', 'open'])
     await watch(guard).runs(0)
     const hanging = new WebSocket(`ws://127.0.0.1:${port}/hang`)
     hanging.on('error', () => undefined)
     await watch(guard).runs(1)
-    expect(await open(port)).toBe(503)
+    expect(await upgrade(port, '/')).toBe(503)
     hung[0]?.destroy() // nobody reads it, so Node.js does not see that the client leaves
     await watch(guard).runs(0)
     expect(passed).toEqual(['/', '/', '/hang'])

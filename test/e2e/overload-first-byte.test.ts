@@ -3,8 +3,9 @@ import type { Http2ServerResponse } from 'node:http2'
 import net from 'node:net'
 import { overloadGuard } from 'headgate/http'
 import { EXPRESS_5, type Handler, NODE_HTTP, sayHello } from '../support/frameworks.js'
+import { heldRequests } from '../support/held-requests.js'
 import { closeServers } from '../support/http.js'
-import { atMost, heldRequests, watch } from '../support/overload.js'
+import { atMost, watch } from '../support/overload.js'
 import { type Endpoint, HTTP1, HTTP2 } from '../support/protocols.js'
 
 afterEach(closeServers)

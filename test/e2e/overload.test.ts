@@ -4,8 +4,9 @@ import { text } from 'node:stream/consumers'
 import { type OverloadGuardOptions, overloadGuard } from 'headgate/http'
 import { EXPRESS_5, FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { gate, sendAndHangUp } from '../support/hang-up.js'
+import { heldRequests } from '../support/held-requests.js'
 import { closeServers } from '../support/http.js'
-import { atMost, heldRequests, watch } from '../support/overload.js'
+import { atMost, watch } from '../support/overload.js'
 import { type Endpoint, HTTP1, PROTOCOLS, type Protocol } from '../support/protocols.js'
 
 afterEach(closeServers)

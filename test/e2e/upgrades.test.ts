@@ -12,8 +12,9 @@ import {
   responseCost,
 } from 'headgate/http'
 import { Server as SocketServer } from 'socket.io'
-import { WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
 import { closeServers, closeWithServers, send, serve } from '../support/http.js'
+import { upgrade } from '../support/upgrade.js'
 import { recordWarnings } from '../support/warnings.js'
 
 const warnings = recordWarnings()
@@ -63,17 +64,6 @@ const ENGINES: readonly (readonly [string, (middleware: Middleware) => Promise<U
       }, middleware),
   ],
 ]
-
-/** Resolves with how an upgrade ended: `'open'`, or the status. */
-async function upgrade(port: number, path = '/engine.io/?EIO=4&transport=websocket'): Promise<unknown> {
-  const client = new WebSocket(`ws://127.0.0.1:${port}${path}`)
-  closeWithServers(async () => client.terminate())
-  return new Promise((resolve) => {
-    client.on('open', () => resolve('open'))
-    client.on('unexpected-response', (_req, res: IncomingMessage) => resolve(res.statusCode))
-    client.on('error', () => resolve('closed'))
-  })
-}
 
 async function upgrades(port: number, count: number): Promise<unknown[]> {
   const ends: unknown[] = []
