@@ -144,14 +144,14 @@ export class Baselines {
   }
 
   #classOf(name: string | symbol): RouteClass {
-    const known = this.#classes.get(name)
-    if (known !== undefined) return known
+    const routeClass = this.#classes.get(name)
+    if (routeClass !== undefined) return routeClass
     if (this.#classes.size >= MAX_CLASSES && name !== OTHERS) return this.#classOf(OTHERS)
     const samples = { window: new Sample(), observed: new Sample(), probed: new Sample() }
     const windowsToLearn = this.#isProbed ? 0 : LEARNING_WINDOWS
-    const made = { ...samples, baselineMs: undefined, windowsToLearn, learningSinceMs: undefined }
-    this.#classes.set(name, made)
-    return made
+    const newClass = { ...samples, baselineMs: undefined, windowsToLearn, learningSinceMs: undefined }
+    this.#classes.set(name, newClass)
+    return newClass
   }
 }
 

@@ -7,8 +7,8 @@ export interface Expiring {
 }
 
 /**
- * When places expire. They are looked at when the next request comes, and while requests wait, since nobody needs
- * the places before. So there is no timer, which isolates would not run between requests.
+ * When places expire. They are looked at when the next request comes, and while requests wait, since no request
+ * needs the places before. So there is no timer, which isolates would not run between requests.
  */
 export class Deadlines {
   readonly #places = new Set<Expiring>()

@@ -12,9 +12,9 @@ export interface OverloadWriter<Res> extends ResponseWriter<Res> {
   /** Returns the status of a response, as set so far. */
   statusOf(res: Res): number
   /**
-   * Returns the watchers of a request. Those that are added are told when the first byte of its response is
-   * sent, or just before, and once its client has left, unless `isGone` says that it has. After it has left, the
-   * response begins once its handler ends it.
+   * Returns the watchers of a request. They are told when the first byte of its response is sent, or just
+   * before, and once its client has left, unless `isGone` says that it has. After it has left, the response
+   * begins once its handler ends it.
    */
   watchersOf(req: object, res: Res): WatchersOfRequest
   /**
@@ -35,8 +35,8 @@ export interface WatchersOfRequest extends Watchers {
 
 /**
  * Writes the responses of node:http, and knows when they begin. Upgrades to a WebSocket have no response, but a
- * placeholder: they begin with the first bytes of their socket, and are over when it closes, or after a minute:
- * nobody reads the socket of one that is never answered, so Node.js does not see its client leave.
+ * placeholder: they begin with the first bytes of their socket, and are over when it closes, or after a minute.
+ * If an upgrade gets no response, its socket is not read, so Node.js does not see its client leave.
  */
 export const nodeOverloadWriter: OverloadWriter<ServerResponse> = {
   ...nodeWriter,
@@ -103,8 +103,8 @@ const kept = new WeakMap<object, KeptWatchers>()
 
 /** Returns the watchers of an object. If there are none yet, calls `watch`, which has them told. */
 export function watchersIn(owner: object, watch: (watchers: KeptWatchers) => void): KeptWatchers {
-  const known = kept.get(owner)
-  if (known !== undefined) return known
+  const earlier = kept.get(owner)
+  if (earlier !== undefined) return earlier
   const watchers = new KeptWatchers()
   watch(watchers)
   kept.set(owner, watchers)

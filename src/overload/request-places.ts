@@ -61,7 +61,7 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
 
   /**
    * Takes the place of a request back whose response begins. One that has not passed the guard has been responded
-   * to by somebody else, such as a time-out: it gets no place any more.
+   * to by somebody else, such as a timeout: it gets no place any more.
    */
   begin(place: RequestPlace<Req, Res>): void {
     if (place.isGone) {
