@@ -1,37 +1,8 @@
 import type { AdaptiveLimit } from './adaptive-limit.js'
-import { Codel } from './codel.js'
-import { Cohorts, CRITICAL, PRIORITIES } from './cohorts.js'
-import type { Epoch } from './epochs.js'
+import { Cohorts, CRITICAL } from './cohorts.js'
 import type { FairShares } from './fair-shares.js'
-import { Fifo } from './fifo.js'
-import type { Tenant } from './tenant.js'
-
-/** What a guard knows about a request. */
-export interface Entry {
-  /** The index of its class in `PRIORITIES`. */
-  readonly priority: number
-  /** A hash of its client, 32 bits. */
-  readonly client: number
-  /** The name of its tenant. Absent if the guard has no tenants. */
-  readonly tenantId?: string | undefined
-  /**
-   * Called once if the request had to wait: with true when it gets a place, with false when it is denied.
-   */
-  settle(isAdmitted: boolean): void
-}
-
-/** A request that has a place, or waits for one. */
-export interface Ticket extends Entry {
-  arrivedAtMs: number
-  tenant: Tenant | undefined
-  /** The index of its level. */
-  rank: number
-  state: 'waiting' | 'running' | 'over'
-  startedAtMs: number
-  epoch: Epoch
-}
-
-export type Verdict = 'admitted' | 'waiting' | 'denied'
+import { type Entry, isRankWithinShare, rankOf, type Ticket, type Verdict } from './ticket.js'
+import { WaitingRequests } from './waiting-requests.js'
 
 export interface GuardCoreOptions {
   readonly limit: AdaptiveLimit
@@ -42,14 +13,6 @@ export interface GuardCoreOptions {
   readonly tenants?: FairShares | undefined
   /** Whether requests may wait for a place. Default true. */
   readonly canWait?: boolean
-}
-
-/** The waiting requests of one class whose tenants are all within their shares, or all beyond them. */
-interface Level {
-  readonly queue: Fifo<Ticket>
-  readonly codel: Codel
-  /** How many requests in the queue have not left. */
-  waiting: number
 }
 
 /** After the last critical request, places are kept for others for this time. */
@@ -72,12 +35,9 @@ export class GuardCore {
   readonly #options: GuardCoreOptions
   readonly #limit: AdaptiveLimit
   readonly #cohorts = new Cohorts()
-  /** Two for each class: beyond the share of the tenant, then within it. The last level is served first. */
-  readonly #levels: readonly Level[]
+  readonly #waiting: WaitingRequests
   #criticalAtMs = Number.NEGATIVE_INFINITY
-  #waiting = 0
   #running = 0
-  #isServing = false
   #lastMs = Number.NEGATIVE_INFINITY
   #steppedBackMs = 0
   #canWait: boolean
@@ -86,11 +46,7 @@ export class GuardCore {
     this.#options = options
     this.#limit = options.limit
     this.#canWait = options.canWait ?? true
-    this.#levels = Array.from({ length: 2 * PRIORITIES.length }, () => ({
-      queue: new Fifo<Ticket>(),
-      codel: new Codel(options.targetWaitMs, options.burstWaitMs),
-      waiting: 0,
-    }))
+    this.#waiting = new WaitingRequests(options.targetWaitMs, options.burstWaitMs)
   }
 
   /** How many requests have a place. */
@@ -100,7 +56,7 @@ export class GuardCore {
 
   /** How many requests wait for a place. */
   get waiting(): number {
-    return this.#waiting
+    return this.#waiting.count
   }
 
   get limit(): AdaptiveLimit {
@@ -118,8 +74,8 @@ export class GuardCore {
   }
 
   /**
-   * Decides about a request, which becomes a ticket. A late one waited for too long before it could be read, and is denied. If the
-   * request has to wait, `settle` is called later.
+   * Decides about a request, which becomes a ticket. A late one has waited for too long before it could be
+   * read, and is denied. If the request has to wait, `settle` is called later.
    */
   offer(entry: Entry, nowMs: number, isLate = false): Verdict {
     const { tenants } = this.#options
@@ -152,26 +108,14 @@ export class GuardCore {
   leave(ticket: Ticket): void {
     if (ticket.state !== 'waiting') return
     ticket.state = 'over'
-    const level = this.#levels[ticket.rank] as Level
-    this.#countOut(level)
+    this.#waiting.remove(ticket)
     this.#cohorts.recordUnplaced()
-    if (level.waiting === 0) level.queue.clear()
   }
 
   /** Denies all waiting requests. From now on, no request waits. */
   close(nowMs: number): void {
     this.#canWait = false
-    const timeMs = this.#time(nowMs)
-    for (const level of this.#levels) {
-      const { queue } = level
-      for (let ticket = queue.first; ticket !== undefined; ticket = queue.first) {
-        queue.shift()
-        if (ticket.state !== 'waiting') continue
-        this.#countOut(level)
-        this.#deny(ticket, timeMs)
-        ticket.settle(false)
-      }
-    }
+    this.advance(nowMs)
   }
 
   /** Does what is due, and gives free places to waiting requests. */
@@ -190,7 +134,7 @@ export class GuardCore {
     this.#limit.advance(nowMs, this.#running)
     if (this.#limit.isProbing) this.#cohorts.pause(nowMs)
     else this.#cohorts.advance(nowMs, this.#limit.current)
-    if (this.#waiting > 0) this.#serveAll(nowMs)
+    if (this.#waiting.count > 0) this.#waiting.serve((ticket) => this.#decideAgain(ticket, nowMs))
   }
 
   #decide(ticket: Ticket, nowMs: number, isLate: boolean): Verdict {
@@ -200,73 +144,40 @@ export class GuardCore {
     const isProtected = ticket.tenant !== undefined && isWithinShare
     const passes = this.#cohorts.passes(ticket.priority, ticket.client, nowMs) || isProtected
     if (!passes) return this.#deny(ticket, nowMs)
-    const rank = 2 * ticket.priority + Number(isWithinShare)
-    ticket.rank = rank
-    const level = this.#levels[rank] as Level
-    if (!isLate && this.#hasPlace(ticket, isWithinShare, nowMs) && !this.#isAnyAhead(rank)) {
-      this.#admit(ticket, level, nowMs)
-      return 'admitted'
-    }
-    if (isLate) return this.#denyUnplaced(ticket, level, TOO_LONG_MS, nowMs)
+    ticket.rank = rankOf(ticket.priority, isWithinShare)
+    if (isLate) return this.#denyUnplaced(ticket, TOO_LONG_MS, nowMs)
+    if (this.#hasPlace(ticket, nowMs) && !this.#waiting.isAnyAhead(ticket.rank))
+      return this.#admit(ticket, nowMs)
     if (!this.#canWait) {
       this.#cohorts.recordUnplaced()
       return this.#deny(ticket, nowMs)
     }
-    if (level.waiting === 0) level.codel.begin()
-    level.queue.push(ticket)
-    this.#waiting++
-    level.waiting++
+    this.#waiting.add(ticket)
     return 'waiting'
   }
 
-  /**
-   * A request that settles may end at once, which calls this again. Then the outer loop serves the next one.
-   */
-  #serveAll(nowMs: number): void {
-    if (this.#isServing) return
-    this.#isServing = true
-    try {
-      for (let i = this.#levels.length - 1; i >= 0; i--) this.#serve(this.#levels[i] as Level, nowMs)
-    } finally {
-      this.#isServing = false
-    }
-  }
-
-  #serve(level: Level, nowMs: number): void {
-    const { queue } = level
-    for (let ticket = queue.first; ticket !== undefined; ticket = queue.first) {
-      const isWaiting = ticket.state === 'waiting'
-      const isLate = isWaiting && nowMs - ticket.arrivedAtMs > this.#maxWaitMs(ticket, level, nowMs)
-      if (isWaiting && !isLate && !this.#hasPlace(ticket, ticket.rank % 2 === 1, nowMs)) return
-      queue.shift()
-      if (!isWaiting) continue
-      this.#countOut(level)
-      if (isLate) this.#denyUnplaced(ticket, level, nowMs - ticket.arrivedAtMs, nowMs)
-      else this.#admit(ticket, level, nowMs)
-      ticket.settle(!isLate)
-    }
-  }
-
-  /** Counts a request that waits no longer. */
-  #countOut(level: Level): void {
-    this.#waiting--
-    level.waiting--
+  #decideAgain(ticket: Ticket, nowMs: number): Verdict {
+    if (!this.#canWait) return this.#deny(ticket, nowMs)
+    const waitedMs = nowMs - ticket.arrivedAtMs
+    if (waitedMs > this.#maxWaitMs(ticket, nowMs)) return this.#denyUnplaced(ticket, waitedMs, nowMs)
+    return this.#hasPlace(ticket, nowMs) ? this.#admit(ticket, nowMs) : 'waiting'
   }
 
   /** Denies a request that passed, but has waited for too long for a place. */
-  #denyUnplaced(ticket: Ticket, { codel }: Level, waitedMs: number, nowMs: number): 'denied' {
-    codel.observe(waitedMs, nowMs)
+  #denyUnplaced(ticket: Ticket, waitedMs: number, nowMs: number): 'denied' {
+    this.#waiting.recordWait(ticket, waitedMs, nowMs)
     this.#cohorts.recordUnplaced()
     return this.#deny(ticket, nowMs)
   }
 
-  #maxWaitMs({ tenant, rank }: Ticket, { codel }: Level, nowMs: number): number {
-    const isProtected = tenant !== undefined && rank % 2 === 1
-    return this.#cohorts.isDenying && !isProtected ? this.#options.targetWaitMs : codel.maxWaitMs(nowMs)
+  #maxWaitMs({ tenant, rank }: Ticket, nowMs: number): number {
+    const isProtected = tenant !== undefined && isRankWithinShare(rank)
+    if (this.#cohorts.isDenying && !isProtected) return this.#options.targetWaitMs
+    return this.#waiting.maxWaitMs(rank, nowMs)
   }
 
-  #admit(ticket: Ticket, { codel }: Level, nowMs: number): void {
-    codel.observe(nowMs - ticket.arrivedAtMs, nowMs)
+  #admit(ticket: Ticket, nowMs: number): 'admitted' {
+    this.#waiting.recordWait(ticket, nowMs - ticket.arrivedAtMs, nowMs)
     this.#running++
     this.#cohorts.recordAdmission(this.#running)
     ticket.state = 'running'
@@ -274,6 +185,7 @@ export class GuardCore {
     ticket.epoch = this.#limit.begin(nowMs)
     const { tenant, tenantId = '' } = ticket
     if (tenant) this.#options.tenants?.takePlace(tenant, tenantId, nowMs)
+    return 'admitted'
   }
 
   #deny(ticket: Ticket, nowMs: number): 'denied' {
@@ -284,21 +196,14 @@ export class GuardCore {
     return 'denied'
   }
 
-  #hasPlace(ticket: Ticket, isWithinShare: boolean, nowMs: number): boolean {
+  #hasPlace(ticket: Ticket, nowMs: number): boolean {
     const { current, limit } = this.#limit
     const { criticalShare } = this.#options
     let free = current
     if (ticket.priority === CRITICAL) free = Math.max(current, limit * criticalShare)
     else if (nowMs - this.#criticalAtMs < KEEP_CRITICAL_MS) free *= 1 - criticalShare
-    if (!isWithinShare && this.#isOverCap(ticket, nowMs)) free *= 1 - KEPT_FOR_SHARES
+    if (!isRankWithinShare(ticket.rank) && this.#isOverCap(ticket, nowMs)) free *= 1 - KEPT_FOR_SHARES
     return this.#running < Math.max(1, free === current ? current : Math.floor(free))
-  }
-
-  #isAnyAhead(rank: number): boolean {
-    if (this.#waiting === 0) return false
-    for (let i = this.#levels.length - 1; i >= rank; i--)
-      if ((this.#levels[i] as Level).waiting > 0) return true
-    return false
   }
 
   #isWithinShare({ tenant }: Ticket, nowMs: number): boolean {

@@ -1,8 +1,8 @@
 import type { Respond } from '../http/deny-request.js'
 import type { NamedPart } from '../limiter/receipt.js'
 import type { Expiring } from './deadlines.js'
-import type { Ticket } from './guard-core.js'
 import type { Tenant } from './tenant.js'
+import type { Ticket } from './ticket.js'
 import type { Watcher } from './watchers.js'
 
 /** A request or call at a guard. It waits for a place, or has one, or is over. */

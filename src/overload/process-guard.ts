@@ -3,10 +3,11 @@ import { AdaptiveLimit } from './adaptive-limit.js'
 import { CRITICAL } from './cohorts.js'
 import { Deadlines } from './deadlines.js'
 import { FairShares } from './fair-shares.js'
-import { type Entry, GuardCore, type Ticket, type Verdict } from './guard-core.js'
+import { GuardCore } from './guard-core.js'
 import { type LoopWait, loopWait } from './loop-wait.js'
 import type { GuardSettings } from './options.js'
 import { RecentShare } from './recent-share.js'
+import type { Entry, Ticket, Verdict } from './ticket.js'
 
 /** The limit of a server that has not learned anything, between `minLimit` and `maxLimit`. */
 const INITIAL_LIMIT = 20

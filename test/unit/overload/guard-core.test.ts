@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { AdaptiveLimit } from '../../../src/overload/adaptive-limit.js'
 import { FairShares } from '../../../src/overload/fair-shares.js'
-import { type Entry, GuardCore, type Ticket } from '../../../src/overload/guard-core.js'
+import { GuardCore } from '../../../src/overload/guard-core.js'
+import type { Entry, Ticket } from '../../../src/overload/ticket.js'
 
 interface Options {
   readonly initial?: number
@@ -158,6 +159,15 @@ test('a core that closes denies what waits in each queue once, and lets nothing 
   const verdicts = offers(core, 2, 5, { priority: 2 }).map(({ verdict }) => verdict)
   expect(verdicts).toEqual(['admitted', 'admitted'])
   expect(waiting.flatMap(({ settled }) => settled)).toHaveLength(5)
+})
+
+test('a core that is closed by a request that gets its place denies the others that wait', () => {
+  const core = coreOf()
+  const running = offers(core, 4, 0)
+  const closing = offer(core, 0, { settle: () => core.close(10) })
+  const last = offer(core, 0)
+  core.end(running[0]?.ticket as Ticket, 10, 'all')
+  expect([closing.ticket.state, last.settled, core.running, core.waiting]).toEqual(['running', [false], 4, 0])
 })
 
 test('without a queue, a request has a place at once or is denied', () => {
