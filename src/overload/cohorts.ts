@@ -56,9 +56,9 @@ export class Cohorts {
     return this.#share
   }
 
-  /** Whether any requests do not pass. */
-  get isDenying(): boolean {
-    return this.#threshold > 0
+  /** Returns whether requests of a class do not pass, all or some. */
+  isDenying(priority: number): boolean {
+    return this.#threshold > priority * COHORTS
   }
 
   /** Whether clients matter: some requests do not pass, or found no place in this window or the last one. */

@@ -170,9 +170,9 @@ export class GuardCore {
     return this.#deny(ticket, nowMs)
   }
 
-  #maxWaitMs({ tenant, rank }: Ticket, nowMs: number): number {
+  #maxWaitMs({ priority, tenant, rank }: Ticket, nowMs: number): number {
     const isProtected = tenant !== undefined && isRankWithinShare(rank)
-    if (this.#cohorts.isDenying && !isProtected) return this.#options.targetWaitMs
+    if (this.#cohorts.isDenying(priority) && !isProtected) return this.#options.targetWaitMs
     return this.#waiting.maxWaitMs(rank, nowMs)
   }
 

@@ -43,7 +43,7 @@ function play({ seconds, perTurn, priorityOf = () => 1, clients = 1000 }: Overlo
 
 test('without an overload, all pass', () => {
   const { steps, cohorts } = play({ seconds: 5, perTurn: 8 })
-  expect([steps.every(({ passes }) => passes), cohorts.isDenying]).toEqual([true, false])
+  expect([steps.every(({ passes }) => passes), cohorts.isDenying(2)]).toEqual([true, false])
 })
 
 test('in an overload, slightly more pass than find a place, and the share is steady', () => {
@@ -90,8 +90,8 @@ test('a request is never denied while one of a lower class passes in the same mo
 })
 
 test('when the overload ends, all pass again within two seconds', () => {
-  const { cohorts } = play({ seconds: 4, perTurn: 80 })
-  expect(cohorts.isDenying).toBe(true)
+  const { cohorts } = play({ seconds: 4, perTurn: 80 }) // of the class 1
+  expect([0, 1, 2].map((priority) => cohorts.isDenying(priority))).toEqual([true, true, false])
   const random = randomFrom(2)
   for (let nowMs = 4000; nowMs < 6000; nowMs += 10) {
     for (let i = 0; i < 4; i++) {
@@ -99,7 +99,7 @@ test('when the overload ends, all pass again within two seconds', () => {
     }
     cohorts.advance(nowMs, LIMIT)
   }
-  expect([cohorts.isDenying, cohorts.share]).toEqual([false, 1])
+  expect([cohorts.isDenying(0), cohorts.share]).toEqual([false, 1])
 })
 
 test('requests that wait still are no overload', () => {
@@ -108,7 +108,7 @@ test('requests that wait still are no overload', () => {
     if (cohorts.passes(1, nowMs, nowMs) && nowMs % 10 === 0) cohorts.recordAdmission(LIMIT)
     cohorts.advance(nowMs, LIMIT)
   }
-  expect([cohorts.isDenying, cohorts.share]).toEqual([false, 1])
+  expect([cohorts.isDenying(0), cohorts.share]).toEqual([false, 1])
 })
 
 test('a pause begins a new window, in which what was before does not count', () => {
@@ -117,5 +117,5 @@ test('a pause begins a new window, in which what was before does not count', () 
   cohorts.pause(100)
   for (let i = 0; i < 50; i++) if (cohorts.passes(1, i, 200)) cohorts.recordAdmission(16)
   cohorts.advance(300, LIMIT)
-  expect(cohorts.isDenying).toBe(false)
+  expect(cohorts.isDenying(0)).toBe(false)
 })

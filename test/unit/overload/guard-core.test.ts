@@ -52,6 +52,22 @@ test('a request waits for a burst at most, and is denied then', () => {
   expect([all[4]?.settled, core.waiting, all[4]?.ticket.state]).toEqual([[false], 0, 'over'])
 })
 
+test('while a class is denied, its requests wait shortly, and those of higher classes for a burst', () => {
+  const core = coreOf()
+  const sent = offers(core, 4, 0)
+  for (let ms = 0; ms <= 400; ms++) {
+    sent.push(offer(core, ms, { client: ms * 65_537 }))
+    if (ms % 25 === 0)
+      core.end(sent.find(({ ticket }) => ticket.state === 'running')?.ticket as Ticket, ms, 'all')
+  }
+  const [critical, usual] = [2, 1].map((priority) => offer(core, 401, { priority, client: 0xffff_ffff }))
+  expect([critical?.verdict, usual?.verdict]).toEqual(['waiting', 'waiting'])
+  core.advance(407)
+  expect([critical?.settled, usual?.settled]).toEqual([[], [false]])
+  core.advance(502)
+  expect(critical?.settled).toEqual([false])
+})
+
 test('a request that is late when it is read is denied, even if there is a place', () => {
   const core = coreOf()
   expect([offer(core, 1000, {}, true), offer(core, 1000)].map(({ verdict }) => verdict)).toEqual([

@@ -7,9 +7,8 @@ export interface Figures {
   readonly goodput: number
   /** The share of requests that were denied. */
   readonly denied: number
-  /** `undefined` if none was critical. */
+  /** `undefined` if none was critical, and `Infinity` if more than a hundredth of them were denied. */
   readonly criticalP99Ms: number | undefined
-  readonly criticalDenied: number
   /** What the worst tenant lost of what it sent within its share; `undefined` without tenants. */
   readonly worstTenant: number | undefined
   /** Seconds after the end of the overload until a second was as good as 0.9 of the fixed limit's. */
@@ -57,12 +56,11 @@ function figuresOf(
   scenario: OverloadScenario,
   reference: OverloadOutcome,
 ): Figures {
-  const { good, denied, sent, criticalMs, criticalDenied, limit } = outcome
+  const { good, denied, sent, criticalMs, limit } = outcome
   return {
     goodput: good / reference.good,
     denied: denied / sent,
     criticalP99Ms: criticalMs[Math.floor(criticalMs.length * 0.99)],
-    criticalDenied: criticalDenied / Math.max(1, criticalMs.length + criticalDenied),
     worstTenant: worstTenantOf(outcome, scenario, reference),
     recoveryS: recoveryOf(outcome, scenario, reference),
     limit,

@@ -31,7 +31,6 @@ test('below the capacity, bursts of slow requests deny few', () => {
 test('critical requests take at most twice as long as on an idle server', () => {
   const figures = figuresOf('classes at 5 times')
   expect(Math.max(...figures.map(({ criticalP99Ms = 0 }) => criticalP99Ms))).toBeLessThan(92)
-  expect(Math.max(...figures.map(({ criticalDenied }) => criticalDenied))).toBeLessThan(0.01)
 })
 
 test.each(['a heavy tenant', '10,000 invented tenants', '50 more each second', '200 that stay'])(

@@ -8,7 +8,8 @@ const LEGEND = `
   worst       the same, of the worst seed; goodput, denied and limit are the median of the seeds
   denied      of the requests that clients sent
   most        what was denied in the seed with the most denials
-  critical    the 99th percentile of critical requests, in milliseconds, in the worst seed
+  critical    the 99th percentile of critical requests, in milliseconds, in the worst seed; "lost" if more than
+              1 % of them were denied
   tenant      what the worst tenant lost of what it sent within its share, in the worst seed
   recovery    seconds after the end of the overload until a second was as good as 0.9 of the fixed limit's,
               in the worst seed
@@ -63,7 +64,7 @@ function rowOf(name: string, all: readonly Figures[]): string[] {
     Math.min(...all.map(({ goodput }) => goodput)).toFixed(3),
     show('denied', percent),
     show('denied', (value) => `${(100 * value).toFixed(2)} %`, most),
-    show('criticalP99Ms', (value) => value.toFixed(0), most),
+    show('criticalP99Ms', (value) => (value === Number.POSITIVE_INFINITY ? 'lost' : value.toFixed(0)), most),
     show('worstTenant', percent, most),
     show('recoveryS', (value) => value.toFixed(0), most),
     show('limit', (value) => value.toFixed(0)),

@@ -1,3 +1,4 @@
+import { CRITICAL } from '../../../../src/overload/cohorts.js'
 import { eventQueue } from '../event-queue.js'
 import { exponential, type Random, randomFrom } from '../random.js'
 import { VirtualProcess } from './virtual-process.js'
@@ -79,9 +80,8 @@ export interface OverloadOutcome {
   readonly goodBySecond: Float64Array
   /** By tenant: sent, and answered in time. */
   readonly byTenant: ReadonlyMap<string, { sent: number; good: number }>
-  /** How long critical requests took, in order. */
+  /** How long critical requests took, in order: `Infinity` for those that were denied. */
   readonly criticalMs: readonly number[]
-  readonly criticalDenied: number
   readonly limit: number | undefined
 }
 
@@ -103,7 +103,7 @@ export function runOverload(
   const byTenant = new Map<string, { sent: number; good: number }>()
   const goodBySecond = new Float64Array(Math.ceil(scenario.durationMs / 1000) + 1)
   const criticalMs: number[] = []
-  let [nowMs, head, busy, sent, denied, criticalDenied, good, late] = [0, 0, 0, 0, 0, 0, 0, 0]
+  let [nowMs, head, busy, sent, denied, good, late] = [0, 0, 0, 0, 0, 0, 0]
   const startedAtMs = new Map<SimRequest, number>()
   const at = (atMs: number, run: () => void) => events.add({ atMs, run, settles: false })
   const process = new VirtualProcess({ now: () => nowMs, at, isBusy: () => busy > 0 }, scenario.isOwnCpu)
@@ -117,7 +117,7 @@ export function runOverload(
       },
       deny(request) {
         denied++
-        if (request.priority === 2) criticalDenied++
+        if (request.priority === CRITICAL) criticalMs.push(Number.POSITIVE_INFINITY)
         const afterMs = scenario.retryAfterMs?.(request, random)
         if (afterMs !== undefined)
           at(nowMs + afterMs, () => send({ ...request, attempt: request.attempt + 1 }))
@@ -160,7 +160,7 @@ export function runOverload(
     guard.end(request, nowMs - (startedAtMs.get(request) as number), nowMs)
     startedAtMs.delete(request)
     const tookMs = nowMs - request.bornAtMs
-    if (request.priority === 2) criticalMs.push(tookMs)
+    if (request.priority === CRITICAL) criticalMs.push(tookMs)
     if (tookMs <= scenario.patienceMs) {
       good++
       const second = Math.floor(request.bornAtMs / 1000)
@@ -209,5 +209,5 @@ export function runOverload(
     process.afterEvent()
   }
   criticalMs.sort((a, b) => a - b)
-  return { sent, denied, good, late, goodBySecond, byTenant, criticalMs, criticalDenied, limit: guard.limit }
+  return { sent, denied, good, late, goodBySecond, byTenant, criticalMs, limit: guard.limit }
 }
