@@ -6,7 +6,7 @@ import { wrongOption } from '../util/validate.js'
 import { CALLS, endCall, reportWait } from './calls.js'
 import { clientHash } from './client-hash.js'
 import { guardDecision } from './guard-decision.js'
-import { OWNER, readPriority, readTenant } from './options.js'
+import { OWNER, readPriority, readTenant } from './option-functions.js'
 import { Place } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
 

@@ -1,14 +1,12 @@
 import { type DenialOptions, MIDDLEWARE_ROWS, type RequestFields } from '../http/options.js'
-import { callback, optional, type Settings, withDefault } from '../options/option-table.js'
+import { optional, type Settings, withDefault } from '../options/option-table.js'
 import { isStore } from '../stores/shared/validate.js'
 import type { Store } from '../stores/store.js'
 import { type Duration, durationUpTo } from '../util/durations.js'
 import type { FrameworkTypes } from '../util/framework-types.js'
-import { ignoreRejection, isPromise } from '../util/maybe-promise.js'
-import { choice, keyName, whole, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
-import { PRIORITIES, type Priority } from './cohorts.js'
-
-export const OWNER = 'overloadGuard'
+import { keyName, whole, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
+import type { Priority } from './cohorts.js'
+import { syncFunction } from './option-functions.js'
 
 /** Options that mean the same as those of `rateLimit`. */
 const SHARED = ['name', 'key', 'skip', 'allow', 'block', 'mode', 'statusCode', 'message', 'onDenied'] as const
@@ -92,12 +90,12 @@ export interface OverloadGuardOptions<F extends FrameworkTypes>
 
 export const OVERLOAD_ROWS = {
   ...pickShared(MIDDLEWARE_ROWS),
-  priority: callback,
-  tenant: callback,
-  weight: callback,
+  priority: syncFunction,
+  tenant: syncFunction,
+  weight: syncFunction,
   store: optional(readStore),
   prefix: withDefault('hg', keyName),
-  routeClass: callback,
+  routeClass: syncFunction,
   minLimit: withDefault(3, whole(1, 1_000_000, 3)),
   maxLimit: withDefault(1000, whole(1, 1_000_000, 1000)),
   maxWait: withDefault('50ms', readMaxWait),
@@ -118,65 +116,6 @@ export interface GuardSettings {
   /** 0 if no request waits. */
   readonly maxWaitMs: number
   readonly weightOf: (tenant: string) => number
-}
-
-/** A weight beyond these leaves its tenant, or all others, almost no share. */
-const MIN_WEIGHT = 0.001
-const MAX_WEIGHT = 1000
-
-/** Returns the function that weighs tenants. It throws a `TypeError` for a weight that is wrong. */
-export function weigher(owner: string, weight: ((tenant: string) => number) | undefined) {
-  if (weight === undefined) return () => 1
-  return (tenant: string): number => {
-    const given: unknown = weight(tenant)
-    if (typeof given === 'number' && given >= MIN_WEIGHT && given <= MAX_WEIGHT) return given
-    ignoreRejection(given)
-    const must = `a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}`
-    throw wrongOption(owner, 'the result of weight', must, given, fixOf(given, 'Return 1 for usual tenants.'))
-  }
-}
-
-const priorityOf = /* @__PURE__ */ choice<Priority>('bulk', 'default', 'critical')
-
-/**
- * Returns the index of the class of a request. Throws what the function throws, and a `TypeError` for a
- * result that is no class.
- */
-export function readPriority<Req>(priority: ((req: Req) => unknown) | undefined, req: Req): number {
-  const given = priority?.(req) ?? 'default'
-  const index = PRIORITIES.indexOf(given as Priority)
-  if (index >= 0) return index
-  if (isPromise(given)) throw notSynchronous('priority', given)
-  return PRIORITIES.indexOf(priorityOf(OWNER, 'the result of priority', given)) // throws
-}
-
-/**
- * Returns the tenant of a request. Throws what the function throws, and a `TypeError` for a wrong result.
- */
-export function readTenant<Req>(tenant: ((req: Req) => unknown) | undefined, req: Req): string | undefined {
-  const given = tenant?.(req) ?? undefined
-  if (given === undefined) return undefined
-  if (isTenant(given)) return given
-  if (isPromise(given)) throw notSynchronous('tenant', given)
-  const must = `a string of at most ${MAX_TENANT_LENGTH} characters, or undefined`
-  throw wrongKind(OWNER, 'the result of tenant', must, given, 'Return the name of the tenant, as String(id).')
-}
-
-const MAX_TENANT_LENGTH = 256
-
-/** Whether a value is the name of a tenant. */
-export const isTenant = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= MAX_TENANT_LENGTH
-
-/** Returns the error for a promise, whose rejection must not end the process. */
-function notSynchronous(option: string, promise: unknown): TypeError {
-  ignoreRejection(promise)
-  const fix = 'Look it up in middleware before the guard, and read it from the request.'
-  return wrongUse(OWNER, `${option} must not return a promise`, fix)
-}
-
-function fixOf(given: unknown, fix: string): string {
-  return isPromise(given) ? 'It must not return a promise.' : fix
 }
 
 /** A store that keeps documents, by which processes share figures. */

@@ -3,7 +3,7 @@ import { optional, readOptions } from '../options/option-table.js'
 import { choice, wrongKind } from '../util/validate.js'
 import { fieldsOf, hasMethods, isObject } from '../util/values.js'
 import { PRIORITIES, type Priority } from './cohorts.js'
-import { isTenant, OWNER, readTenant } from './options.js'
+import { isTenant, OWNER, readTenant } from './option-functions.js'
 
 /** The options of a guarded call. */
 export interface RunOptions {

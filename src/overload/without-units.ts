@@ -1,7 +1,7 @@
 import type { Adjustments } from '../limiter/adjustments.js'
 import type { LimiterParts } from '../limiter/limiter-methods.js'
 import { wrongUse } from '../util/validate.js'
-import { OWNER } from './options.js'
+import { OWNER } from './option-functions.js'
 
 /**
  * Makes the functions `adjustments` and `waitFor` reject for the limiter of a guard. A guard counts no units

@@ -124,12 +124,12 @@ describe('an option function', () => {
     ],
     [
       'priority that returns a promise',
-      { priority: async () => 'bulk' as never } as never,
+      { priority: () => Promise.resolve('bulk') } as never,
       'overloadGuard: priority must not return a promise. Look it up in middleware before the guard',
     ],
     [
       'tenant that returns a promise',
-      { tenant: async () => 'a' } as never,
+      { tenant: () => Promise.resolve('a') } as never,
       'overloadGuard: tenant must not return a promise.',
     ],
     [

@@ -172,6 +172,13 @@ const WRONG: readonly (readonly [object, string])[] = [
     { weight: () => 2 },
     'weight requires tenant. Write tenant: (req) => …, which names the tenant of a request.',
   ],
+  [
+    { priority: async () => 'bulk' },
+    'priority must not be an async function. Look it up in middleware before the guard',
+  ],
+  [{ tenant: async () => 'a' }, 'tenant must not be an async function.'],
+  [{ tenant: () => 'a', weight: async () => 2 }, 'weight must not be an async function.'],
+  [{ routeClass: async () => 'a' }, 'routeClass must not be an async function.'],
   [{ routeClass: 'all' }, 'routeClass must be a function, got a string'],
   [{ minLimit: 0 }, 'minLimit must be a whole number from 1 to 1000000, got 0. Did you mean minLimit: 1?'],
   [{ maxLimit: '50' }, 'got "50". Did you mean maxLimit: 50?'],
@@ -281,7 +288,7 @@ test.each(['priority', 'tenant', 'weight'] as const)(
     process.on('unhandledRejection', unhandled)
     const guard = overloadGuard({
       tenant: () => 'ada',
-      [option]: async () => Promise.reject(new Error('boom')),
+      [option]: () => Promise.reject(new Error('boom')),
     })
     const { req, res } = requestAndResponse()
     const next = jest.fn()

@@ -1,0 +1,76 @@
+import { callback } from '../options/option-table.js'
+import { ignoreRejection, isPromise } from '../util/maybe-promise.js'
+import { choice, wrongKind, wrongOption, wrongUse } from '../util/validate.js'
+import { PRIORITIES, type Priority } from './cohorts.js'
+
+export const OWNER = 'overloadGuard'
+
+const SYNC_FIX = 'Look it up in middleware before the guard, and read it from the request.'
+
+/**
+ * Reads an option that is a function which must not return a promise. An async function is found at start-up, and
+ * any other that returns a promise when it is called.
+ */
+export function syncFunction<F>(owner: string, option: string, value: unknown): F | undefined {
+  if (Object.prototype.toString.call(value) === '[object AsyncFunction]')
+    throw wrongUse(owner, `${option} must not be an async function`, SYNC_FIX)
+  return callback<F>(owner, option, value)
+}
+
+/** A weight beyond these leaves its tenant, or all others, almost no share. */
+const MIN_WEIGHT = 0.001
+const MAX_WEIGHT = 1000
+
+/** Returns the function that weighs tenants. It throws a `TypeError` for a weight that is wrong. */
+export function weigher(owner: string, weight: ((tenant: string) => number) | undefined) {
+  if (weight === undefined) return () => 1
+  return (tenant: string): number => {
+    const given: unknown = weight(tenant)
+    if (typeof given === 'number' && given >= MIN_WEIGHT && given <= MAX_WEIGHT) return given
+    ignoreRejection(given)
+    const must = `a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}`
+    throw wrongOption(owner, 'the result of weight', must, given, fixOf(given, 'Return 1 for usual tenants.'))
+  }
+}
+
+const priorityOf = /* @__PURE__ */ choice<Priority>('bulk', 'default', 'critical')
+
+/**
+ * Returns the index of the class of a request. Throws what the function throws, and a `TypeError` for a
+ * result that is no class.
+ */
+export function readPriority<Req>(priority: ((req: Req) => unknown) | undefined, req: Req): number {
+  const given = priority?.(req) ?? 'default'
+  const index = PRIORITIES.indexOf(given as Priority)
+  if (index >= 0) return index
+  if (isPromise(given)) throw notSynchronous('priority', given)
+  return PRIORITIES.indexOf(priorityOf(OWNER, 'the result of priority', given)) // throws
+}
+
+/**
+ * Returns the tenant of a request. Throws what the function throws, and a `TypeError` for a wrong result.
+ */
+export function readTenant<Req>(tenant: ((req: Req) => unknown) | undefined, req: Req): string | undefined {
+  const given = tenant?.(req) ?? undefined
+  if (given === undefined) return undefined
+  if (isTenant(given)) return given
+  if (isPromise(given)) throw notSynchronous('tenant', given)
+  const must = `a string of at most ${MAX_TENANT_LENGTH} characters, or undefined`
+  throw wrongKind(OWNER, 'the result of tenant', must, given, 'Return the name of the tenant, as String(id).')
+}
+
+const MAX_TENANT_LENGTH = 256
+
+/** Whether a value is the name of a tenant. */
+export const isTenant = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_TENANT_LENGTH
+
+/** Returns the error for a promise, whose rejection must not end the process. */
+function notSynchronous(option: string, promise: unknown): TypeError {
+  ignoreRejection(promise)
+  return wrongUse(OWNER, `${option} must not return a promise`, SYNC_FIX)
+}
+
+function fixOf(given: unknown, fix: string): string {
+  return isPromise(given) ? 'It must not return a promise.' : fix
+}
