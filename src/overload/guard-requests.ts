@@ -28,7 +28,8 @@ export interface Guarded<Req extends object, Res> {
  * client leaves before, its handler holds it for a while.
  *
  * The client is read only if it can change the verdict, or if somebody hears of the decision. All other requests
- * get no decision, since that would take longer than to make it.
+ * get no decision, since that would take longer than to make it. The first client is always read, so that a key
+ * function that fails does not do so only under overload.
  */
 export class RequestGuard<Req extends object, Res> {
   readonly #guard: ProcessGuard
@@ -36,6 +37,7 @@ export class RequestGuard<Req extends object, Res> {
   readonly #options: OverloadOptions<ServerTypes<Req, Res>>
   readonly #steps: RequestSteps<Req, Res>
   readonly #places: RequestPlaces<Req, Res>
+  #hasReadClient = false
 
   constructor({ guard, writer, options, steps }: Guarded<Req, Res>) {
     this.#guard = guard
@@ -56,7 +58,7 @@ export class RequestGuard<Req extends object, Res> {
     addWatcher(watchers, place)
     if (watchers.isGone) place.leave()
     if (place.isGone) return this.#turnAway(place)
-    if (!this.#guard.readsClients && !this.#isHeard) return this.#offer(place)
+    if (!this.#guard.readsClients && !this.#isHeard && this.#hasReadClient) return this.#offer(place)
     return this.#withParts(place, ([part]) => {
       place.client = clientHash(part?.identity ?? '')
       return place.isGone ? this.#turnAway(place) : this.#offer(place)
@@ -153,6 +155,7 @@ export class RequestGuard<Req extends object, Res> {
     )
     return thenMaybe(parts, (found) => {
       if ('source' in found) return this.#turnAway(place)
+      this.#hasReadClient = true
       place.parts = found
       return use(found)
     })

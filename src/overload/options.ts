@@ -64,8 +64,9 @@ interface OverloadFields<Req, Res, Skip>
    * Returns the class of routes that a request belongs to, at the first byte of its response. How long
    * requests take is compared within a class, so that a slow report is not taken for overload. At most 100
    * classes are kept, and all others share one. Default: the method, the route, and whether the status is an
-   * error (400 and up). If the framework does not know the route, the first segment of the path takes its
-   * place.
+   * error (400 and up). An error of the server (500 and up) that took longer than what is served is not told
+   * apart, because most are timeouts. If the framework does not know the route, the first segment of the path
+   * takes its place.
    */
   routeClass?: (req: Req, res: Res) => string
   /**

@@ -20,8 +20,8 @@ export interface OverloadGuard<
  *   are compared within classes of routes. While requests are denied, the guard lets only three run at once
  *   from time to time, to measure how long they take without a queue.
  * - **Places.** A request has a place until the first byte of its response. If its client leaves first, the
- *   place is held until the handler ends the response, for as long again as the request had run by then, and
- *   for a minute at most: the work of the handler goes on. Set a timeout for handlers, because one that never
+ *   place is held until the handler ends the response, for as long again as the request had run by then, or
+ *   as such requests usually take, and for a minute at most: the work of the handler goes on. Set a timeout for handlers, because one that never
  *   responds keeps its place until its client leaves. Streams and WebSockets count until they begin. A request
  *   whose handler still waits for the rest of its body after a second goes on without a place.
  * - **Denials.** The lowest `priority` is denied first. Within a class, a client is either served or not for

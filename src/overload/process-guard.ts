@@ -148,7 +148,12 @@ export class ProcessGuard {
    * then, the server is slow. A request that is cancelled earlier says nothing about the server.
    */
   isSlow(ticket: Ticket, routeClass: string): boolean {
-    return this.ranMs(ticket) > (this.#limit.baselineMs(routeClass) ?? Number.POSITIVE_INFINITY)
+    return this.ranMs(ticket) > (this.baselineMs(routeClass) ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Returns how long requests of a class take without a queue, in milliseconds; `undefined` if unknown. */
+  baselineMs(routeClass: string): number | undefined {
+    return this.#limit.baselineMs(routeClass)
   }
 
   /** Returns for how long a request has had its place. */

@@ -82,7 +82,7 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   /**
    * The client of a request has left. What its handler has begun goes on, and loads the server: other requests in
    * its place would be too many. A handler that does not end the response has the place for as long again as it
-   * had run by then, and for a minute at most. On isolates, it ends with its request, and no timer runs between
+   * had run by then, or as such requests usually take if that is longer, and for a minute at most. On isolates, it ends with its request, and no timer runs between
    * requests.
    */
   leave(place: RequestPlace<Req, Res>): void {
@@ -92,7 +92,8 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     const routeClass = this.#classOf(place)
     place.isSample &&= this.#guard.isSlow(place, routeClass)
     if (place.state === 'running' && place.hasPassed && !isIsolate()) {
-      const longestMs = Math.min(this.#guard.ranMs(place), LONGEST_MS)
+      const usualMs = this.#guard.baselineMs(routeClass) ?? 0
+      const longestMs = Math.min(Math.max(this.#guard.ranMs(place), usualMs), LONGEST_MS)
       place.leftClass = routeClass
       this.#expireIn(place, longestMs)
       return
@@ -124,8 +125,13 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     this.#guard.end(place, routeClass, isSample)
   }
 
-  /** A response is about to be sent, or its client has left: it is too late for an error. */
-  #classOf({ req, res }: RequestPlace<Req, Res>): string {
+  /**
+   * Returns the class by which the latency of a request is compared. A server error that took longer than what is
+   * served is a timeout. Among its like, it would be no slower than usual. A response is about to be sent, or its
+   * client has left, so it is too late for an error of `routeClass`.
+   */
+  #classOf(place: RequestPlace<Req, Res>): string {
+    const { req, res } = place
     try {
       const given: unknown = this.#options.routeClass?.(req, res)
       if (typeof given === 'string') return given
@@ -133,7 +139,10 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     } catch (error) {
       warnOfFailure(messageOf(error))
     }
-    return this.#classes.of(req, this.#writer.statusOf(res))
+    const status = this.#writer.statusOf(res)
+    const { served, failed } = this.#classes.of(req, status)
+    if (status < 400) return served
+    return status >= 500 && this.#guard.isSlow(place, served) ? served : failed
   }
 }
 

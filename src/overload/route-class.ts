@@ -1,8 +1,8 @@
 import { routePattern } from '../keys/by-route.js'
 import { asRequest } from '../keys/request.js'
 
-/** The names of a class: of requests that were served, and of those that failed. */
-interface Names {
+/** The names of the two classes of a route: of requests that were served, and of those that failed. */
+export interface ClassNames {
   readonly served: string
   readonly failed: string
 }
@@ -34,21 +34,19 @@ const CATCH_ALL = /^\/?[{(]?\/?\.?\*/
  */
 export class RouteClasses {
   /** By method, and then by route or segment, so that a request does not have to join names. */
-  readonly #names = new Map<string, Map<string, Names>>()
+  readonly #names = new Map<string, Map<string, ClassNames>>()
   readonly #seen = new Map<string, number>()
   #routes = 0
   #segments = 0
 
-  /** Returns the class of a request at the first byte of its response. */
-  of(req: unknown, status: number): string {
+  /** Returns the classes of the route of a request, at the first byte of its response. */
+  of(req: unknown, status: number): ClassNames {
     const { method } = asRequest(req)
     const verb = typeof method === 'string' ? method : ''
-    const names = this.#namesOf(verb, req, status)
-    if (names === undefined) return status < 400 ? verb : `${verb} failed`
-    return status < 400 ? names.served : names.failed
+    return this.#namesOf(verb, req, status) ?? { served: verb, failed: `${verb} failed` }
   }
 
-  #namesOf(verb: string, req: unknown, status: number): Names | undefined {
+  #namesOf(verb: string, req: unknown, status: number): ClassNames | undefined {
     const ofVerb = this.#ofVerb(verb)
     const route = routeOf(req)
     const known = ofVerb.get(route)
@@ -63,11 +61,11 @@ export class RouteClasses {
   }
 
   #ofSegment(
-    ofVerb: Map<string, Names>,
+    ofVerb: Map<string, ClassNames>,
     verb: string,
     segment: string | undefined,
     status: number,
-  ): Names | undefined {
+  ): ClassNames | undefined {
     if (segment === undefined) return undefined
     const known = ofVerb.get(segment)
     if (known !== undefined || status >= 400 || this.#segments >= MAX_SEGMENTS) return known
@@ -86,7 +84,7 @@ export class RouteClasses {
     return count
   }
 
-  #ofVerb(verb: string): Map<string, Names> {
+  #ofVerb(verb: string): Map<string, ClassNames> {
     let ofVerb = this.#names.get(verb)
     if (ofVerb !== undefined) return ofVerb
     ofVerb = new Map()
@@ -95,7 +93,7 @@ export class RouteClasses {
   }
 }
 
-function namesOf(verb: string, route: string): Names {
+function namesOf(verb: string, route: string): ClassNames {
   return { served: `${verb} ${route}`, failed: `${verb} failed ${route}` }
 }
 

@@ -3,7 +3,7 @@ import { optional, readOptions } from '../options/option-table.js'
 import { choice, wrongKind } from '../util/validate.js'
 import { fieldsOf, hasMethods, isObject } from '../util/values.js'
 import { PRIORITIES, type Priority } from './cohorts.js'
-import { isTenant, OWNER, readTenant } from './option-functions.js'
+import { isTenant, OWNER } from './option-functions.js'
 
 /** The options of a guarded call. */
 export interface RunOptions {
@@ -64,11 +64,16 @@ const TABLE = () => ({
     signal: optional(readSignal),
     priority: optional(choice<Priority>(...PRIORITIES)),
     operation: optional(readOperation),
-    tenant: optional((_owner, _option, tenant) => readTenant(() => tenant, undefined)),
+    tenant: optional(readTenantName),
     client: optional(readClient),
   },
   objectFix: "Write guard.run(call, { signal, priority: 'critical' }).",
 })
+
+function readTenantName(owner: string, option: string, tenant: unknown): string {
+  if (isTenant(tenant)) return tenant
+  throw wrongKind(owner, option, 'a string of at most 256 characters', tenant, 'Write tenant: String(id).')
+}
 
 function readClient(owner: string, option: string, client: unknown): string {
   if (isClient(client)) return client

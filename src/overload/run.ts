@@ -41,22 +41,23 @@ export function runner<Subject>(guard: ProcessGuard, limiter: SteppedLimiter<Sub
     signal?.throwIfAborted()
     const place = new Place(PRIORITIES.indexOf(priority ?? 'default'), tenant)
     place.client = client === undefined ? randomHash() : clientHash(identify(client))
-    const isReporting = settings.modeSwitch.mode === 'report'
+    const isReporting = () => settings.modeSwitch.mode === 'report' // may change while the call waits
     const verdict = guard.offerCall(place)
-    const skipsWait = isReporting && verdict === 'waiting'
+    const skipsWait = verdict === 'waiting' && isReporting()
     if (skipsWait) reportWait(guard, place, (isAdmitted) => tell(options, isAdmitted))
     else {
       const isAdmitted =
         verdict === 'waiting' ? await hasWaited(guard, place, signal) : verdict === 'admitted'
       tell(options, isAdmitted)
-      if (!isAdmitted && !isReporting) throw new OverloadError(guard.retryAfterMs())
+      if (!isAdmitted && !isReporting()) throw new OverloadError(guard.retryAfterMs())
     }
     try {
       const result = await call(signal)
       endCall(guard, place, ofCalls, !skipsWait)
       return result
     } catch (error) {
-      endCall(guard, place, `${ofCalls} failed`, !skipsWait)
+      // One that fails later than others succeed is a timeout. Among its like, it would be no slower than usual.
+      endCall(guard, place, guard.isSlow(place, ofCalls) ? ofCalls : `${ofCalls} failed`, !skipsWait)
       throw error
     }
   }

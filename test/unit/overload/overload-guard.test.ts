@@ -22,10 +22,12 @@ test('without listeners no decision is made, and next is called in the same tick
   const key = jest.fn(() => 'ada')
   const guard = overloadGuard({ key })
   const next = jest.fn()
+  const first = requestAndResponse()
+  guard(first.req, first.res, () => first.res.end())
   const { req, res } = requestAndResponse()
   guard(req, res, next)
   expect(next.mock.calls).toEqual([[]])
-  expect(key).not.toHaveBeenCalled()
+  expect(key.mock.calls).toEqual([[first.req]])
   expect(req.rateLimit).toBeUndefined()
   expect(guard.status()).toEqual({
     limit: 1000,
@@ -37,6 +39,19 @@ test('without listeners no decision is made, and next is called in the same tick
   })
   res.end()
   expect(guard.status().running).toBe(0)
+})
+
+test('a key function that fails does so from the first request on, and not only under overload', () => {
+  const guard = overloadGuard({ key: (req) => (req as never as { user: { id: string } }).user.id })
+  const errors = [1, 2].map(() => {
+    const next = jest.fn()
+    const { req, res } = requestAndResponse()
+    guard(req, res, next)
+    res.end()
+    return next.mock.calls
+  })
+  const failed = [[expect.objectContaining({ name: 'TypeError' })]]
+  expect([errors, guard.status().running]).toEqual([[failed, failed], 0])
 })
 
 test('events and the channel tell each decision, with the figures of the limit overload', () => {

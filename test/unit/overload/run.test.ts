@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { OverloadError, type OverloadGuard, overloadGuard } from 'headgate/http'
+import { ProcessGuard } from '../../../src/overload/process-guard.js'
 import type { RunOptions } from '../../../src/overload/run-options.js'
 
 const one = { minLimit: 1, maxLimit: 1, maxWait: 0 } as const
@@ -43,6 +44,38 @@ test.each<[string, () => never | Promise<never>]>([
 function fail(): never {
   throw new Error('no connection')
 }
+
+test('calls that fail later than others succeed are compared with these', async () => {
+  const clock = { ms: 1000 }
+  const now = jest.spyOn(performance, 'now').mockImplementation(() => clock.ms)
+  const ended = jest.spyOn(ProcessGuard.prototype, 'end')
+  const guard = overloadGuard({ minLimit: 1, maxLimit: 1, maxWait: 0 })
+  const after = (tookMs: number) => () => {
+    clock.ms += tookMs
+  }
+  for (let i = 0; i < 31; i++) await guard.run(after(10))
+  for (const tookMs of [5, 50]) {
+    const failing = () => {
+      after(tookMs)()
+      fail()
+    }
+    await expect(guard.run(failing)).rejects.toThrow('no connection')
+  }
+  const classes = ended.mock.calls.map(([, routeClass]) => routeClass)
+  ended.mockRestore()
+  now.mockRestore()
+  expect(classes).toEqual([...Array(31).fill('calls'), 'calls failed', 'calls'])
+})
+
+test('a call that waits when the mode changes to report is not denied', async () => {
+  const guard = overloadGuard({ ...one, maxWait: '50ms' })
+  const { call, end } = openCall('first')
+  const calls = [guard.run(call), guard.run(() => 'second')]
+  guard.limiter.mode = 'report'
+  expect(await calls[1]).toBe('second')
+  end()
+  expect(await calls[0]).toBe('first')
+})
 
 test('calls wait for a place, in order', async () => {
   const guard = overloadGuard({ ...one, maxWait: '10s' })
