@@ -35,42 +35,37 @@ const add5 = redis5.defineScript({
 const asBuffers6 = { typeMapping: { [redis6.RESP_TYPES.BLOB_STRING]: Buffer } }
 const asBuffers5 = { typeMapping: { [redis5.RESP_TYPES.BLOB_STRING]: Buffer } }
 
-const CLIENTS: readonly (readonly [string, () => Accepted])[] = [
-  ['ioredis 6', () => new Ioredis({ ...NOWHERE, ...lazy })],
-  ['ioredis 6, Cluster', () => new IoredisCluster([NOWHERE], { lazyConnect: true, retryDelayOnFailover: 0 })],
-  ['ioredis 5', () => new Ioredis5({ ...NOWHERE, ...lazy })],
-  [
-    'ioredis 5, Cluster',
-    () => new Ioredis5Cluster([NOWHERE], { lazyConnect: true, retryDelayOnFailover: 0 }),
-  ],
-  ['iovalkey', () => new Iovalkey({ ...NOWHERE, ...lazy })],
-  ['iovalkey, Cluster', () => new IovalkeyCluster([NOWHERE], { lazyConnect: true, retryDelayOnFailover: 0 })],
+/** An object, because TypeScript compares the elements of an array with one another. */
+const CLIENTS: Readonly<Record<string, () => Accepted>> = {
+  'ioredis 6': () => new Ioredis({ ...NOWHERE, ...lazy }),
+  'ioredis 6, Cluster': () => new IoredisCluster([NOWHERE], { lazyConnect: true, retryDelayOnFailover: 0 }),
+  'ioredis 5': () => new Ioredis5({ ...NOWHERE, ...lazy }),
+  'ioredis 5, Cluster': () => new Ioredis5Cluster([NOWHERE], { lazyConnect: true, retryDelayOnFailover: 0 }),
+  iovalkey: () => new Iovalkey({ ...NOWHERE, ...lazy }),
+  'iovalkey, Cluster': () => new IovalkeyCluster([NOWHERE], { lazyConnect: true, retryDelayOnFailover: 0 }),
 
-  ['redis 6', () => redis6.createClient()],
-  ['redis 6, RESP2', () => redis6.createClient({ RESP: 2, url: URL })],
-  ['redis 6, RESP3', () => redis6.createClient({ RESP: 3, url: URL })],
-  ['redis 6, scripts', () => redis6.createClient({ scripts: { add: add6 } })],
-  ['redis 6, a type mapping', () => redis6.createClient({ commandOptions: asBuffers6 })],
-  ['redis 6, withTypeMapping', () => redis6.createClient().withTypeMapping(asBuffers6.typeMapping)],
-  ['redis 6, Sentinel', () => redis6.createSentinel(sentinel)],
-  [
-    'redis 6, Sentinel, scripts',
-    () => redis6.createSentinel({ ...sentinel, scripts: { add: add6 }, RESP: 2 }),
-  ],
-  ['redis 6, Cluster', () => redis6.createCluster({ rootNodes })],
-  ['redis 6, Cluster, scripts', () => redis6.createCluster({ rootNodes, scripts: { add: add6 }, RESP: 3 })],
-  ['redis 6, Cluster, a type mapping', () => redis6.createCluster({ rootNodes, commandOptions: asBuffers6 })],
+  'redis 6': () => redis6.createClient(),
+  'redis 6, RESP2': () => redis6.createClient({ RESP: 2, url: URL }),
+  'redis 6, RESP3': () => redis6.createClient({ RESP: 3, url: URL }),
+  'redis 6, scripts': () => redis6.createClient({ scripts: { add: add6 } }),
+  'redis 6, a type mapping': () => redis6.createClient({ commandOptions: asBuffers6 }),
+  'redis 6, withTypeMapping': () => redis6.createClient().withTypeMapping(asBuffers6.typeMapping),
+  'redis 6, Sentinel': () => redis6.createSentinel(sentinel),
+  'redis 6, Sentinel, scripts': () => redis6.createSentinel({ ...sentinel, scripts: { add: add6 }, RESP: 2 }),
+  'redis 6, Cluster': () => redis6.createCluster({ rootNodes }),
+  'redis 6, Cluster, scripts': () => redis6.createCluster({ rootNodes, scripts: { add: add6 }, RESP: 3 }),
+  'redis 6, Cluster, a type mapping': () => redis6.createCluster({ rootNodes, commandOptions: asBuffers6 }),
 
-  ['redis 5', () => redis5.createClient()],
-  ['redis 5, RESP3', () => redis5.createClient({ RESP: 3, url: URL })],
-  ['redis 5, scripts', () => redis5.createClient({ scripts: { add: add5 } })],
-  ['redis 5, a type mapping', () => redis5.createClient({ commandOptions: asBuffers5 })],
-  ['redis 5, Sentinel', () => redis5.createSentinel(sentinel)],
-  ['redis 5, Cluster', () => redis5.createCluster({ rootNodes })],
-  ['redis 5, Cluster, RESP3', () => redis5.createCluster({ rootNodes, RESP: 3, scripts: { add: add5 } })],
-]
+  'redis 5': () => redis5.createClient(),
+  'redis 5, RESP3': () => redis5.createClient({ RESP: 3, url: URL }),
+  'redis 5, scripts': () => redis5.createClient({ scripts: { add: add5 } }),
+  'redis 5, a type mapping': () => redis5.createClient({ commandOptions: asBuffers5 }),
+  'redis 5, Sentinel': () => redis5.createSentinel(sentinel),
+  'redis 5, Cluster': () => redis5.createCluster({ rootNodes }),
+  'redis 5, Cluster, RESP3': () => redis5.createCluster({ rootNodes, RESP: 3, scripts: { add: add5 } }),
+}
 
-test.each(CLIENTS)('redisStore takes a client of %s', (_, make) => {
+test.each(Object.entries(CLIENTS))('redisStore takes a client of %s', (_, make) => {
   expect(redisStore(make()).name).toBe('redis')
 })
 
