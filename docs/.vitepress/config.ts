@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { slug } from 'github-slugger'
 import { type DefaultTheme, defineConfig } from 'vitepress'
+import { apiSidebars, readEntries } from './api-sidebar.js'
 import { codeThemes } from './code-themes.js'
 import { linkToRepository, SOURCE } from './links.js'
 import { anchorOptionRows } from './option-rows.js'
@@ -67,7 +67,7 @@ export default defineConfig({
       { text: 'API', link: '/api/', activeMatch: '^/api/' },
       { text: 'Changes', link: `${SOURCE}/CHANGELOG.md` },
     ],
-    sidebar: { '/': guides, '/api/': apiSidebar() },
+    sidebar: { '/': guides, ...apiSidebars(readEntries()) },
     outline: { level: [2, 3] },
     externalLinkIcon: true,
     socialLinks: [{ icon: 'github', link: REPOSITORY }],
@@ -77,9 +77,3 @@ export default defineConfig({
     footer: { message: 'MIT license' },
   },
 })
-
-/** TypeDoc writes it before VitePress runs. */
-function apiSidebar(): DefaultTheme.SidebarItem[] {
-  const path = new URL('../api/typedoc-sidebar.json', import.meta.url)
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : []
-}

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { apiSidebars } from '../../../docs/.vitepress/api-sidebar.js'
 import { checkGroups, GROUPS } from '../../../docs/.vitepress/pages.js'
 import { pagesOf } from './pages.js'
 
@@ -45,4 +46,20 @@ test('a page in no group, one in two groups, and one that does not exist are rep
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('the sidebar of an API page lists all entries, and the pages of its own entry alone', () => {
+  const entryOf = (path: string) => ({
+    text: path,
+    link: `/api/${path}/`,
+    items: [{ text: 'Functions', items: [{ text: 'one', link: `/api/${path}/functions/one.md` }] }],
+  })
+  const entries = ['headgate', 'headgate/koa', 'headgate/redis'].map(entryOf)
+  const linkTo = ({ text, link }: (typeof entries)[number]) => ({ text, link })
+  expect(apiSidebars(entries)).toEqual({
+    '/api/': entries.map(linkTo),
+    ...Object.fromEntries(
+      entries.map((entry) => [entry.link, entries.map((each) => (each === entry ? entry : linkTo(each)))]),
+    ),
+  })
 })
