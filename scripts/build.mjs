@@ -110,6 +110,7 @@ async function buildTypes() {
     '-p',
     'tsconfig.build.json',
     '--emitDeclarationOnly',
+    '--singleThreaded', // more threads take more work: each resolves the same types
     '--outDir',
     folder,
   ]
