@@ -1,6 +1,6 @@
 import { type Block, blocksOf } from './pages.js'
 import { cellsOf } from './rows.js'
-import { CONFIGS, isRun, type Outcome, tryBlocks } from './run-blocks.js'
+import { isRun, type Outcome, tryBlocks } from './run-blocks.js'
 
 // All are tried together: to compile a few takes as long as to compile all.
 
@@ -126,7 +126,7 @@ const blocks = [
 let outcomes: Outcome[]
 
 beforeAll(async () => {
-  outcomes = await tryBlocks(blocks, 8000, CONFIGS)
+  outcomes = await tryBlocks(blocks, 8000, 'long')
 })
 
 const outcomesOf = (path: string) => outcomes.filter(({ block }) => block.page === path)

@@ -36,8 +36,8 @@ function checkOut(path: string): string {
 /** Folders whose names stand in paths of the checkout or of packages as well, one below the other. */
 const BELOW = 'usr/src/my app/dist/types/node_modules/headgate'
 
-test('the build is the same in a checkout below folders of any name, and loads', async () => {
-  const expected = await build(ROOT, join(folder, 'expected'))
+test('the build is the same in a checkout below folders of any name, and beside it, and loads', async () => {
+  const expected = await build(checkOut('beside/headgate'), join(folder, 'beside/head'))
   expect(Object.keys(expected)).toContain('esm/chunk-limiter.js')
   const checkout = checkOut(BELOW)
   const built = await build(checkout, join(checkout, 'dist'))
@@ -50,11 +50,10 @@ test('the build is the same in a checkout below folders of any name, and loads',
   expect(output).toBe('function function\n')
 })
 
-test('a build into a folder that holds the checkout is refused, and one beside it is not', async () => {
-  const checkout = checkOut('beside/headgate')
+test('a build into a folder that holds the checkout is refused', async () => {
+  const checkout = checkOut('held/headgate')
   for (const target of [checkout, dirname(checkout)]) {
     const { code, stderr } = await run(process.execPath, [...BUILD, target], checkout)
     expect([code, stderr]).toEqual([1, expect.stringContaining('holds the sources, and would be emptied')])
   }
-  expect(Object.keys(await build(checkout, join(folder, 'beside/head')))).toContain('esm/index.js')
 })
