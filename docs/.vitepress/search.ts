@@ -1,4 +1,4 @@
-import type { DefaultTheme } from 'vitepress'
+import type { DefaultTheme, MarkdownRenderer } from 'vitepress'
 import { FOREIGN_OPTIONS } from '../../src/options/foreign-options.js'
 import { rowsAsSections } from './option-rows.js'
 
@@ -46,7 +46,7 @@ export const SEARCH = {
   options: {
     _render(source, env, md) {
       const words = WORDS_OF_PAGES[env.relativePath] ?? ''
-      const html = md.render(source, env).replace('</h1>', `</h1><p>${words}</p>`)
+      const html = withoutColors(md, () => md.render(source, env)).replace('</h1>', `</h1><p>${words}</p>`)
       if (env.frontmatter?.search === false) return ''
       return env.relativePath.startsWith('api/') ? html : rowsAsSections(html, wordsFor)
     },
@@ -72,6 +72,17 @@ export const SEARCH = {
     },
   },
 } satisfies DefaultTheme.Config['search']
+
+/** Has Markdown rendered without the colors of code, of which a search shows nothing. */
+function withoutColors<T>({ options }: Pick<MarkdownRenderer, 'options'>, render: () => T): T {
+  const { highlight } = options
+  options.highlight = null
+  try {
+    return render()
+  } finally {
+    if (highlight !== undefined) options.highlight = highlight
+  }
+}
 
 function wordsFor(option: string): string {
   const foreign = Object.entries(FOREIGN_OPTIONS).filter(([, fix]) => isFor(option, fix))
