@@ -83,16 +83,11 @@ export function settingsActions(
   async function preview(body: Body): Promise<object> {
     const watched = find(body.limiter)
     return attemptRead(async () => {
-      const change =
-        body.targets === undefined
-          ? { parts: readParts(body.parts) }
-          : { targets: readTargets(body.targets), effect: readEffect(body) }
+      const previewWith = previewOf(watched, body)
       const demands = await withinPatience(figures.demands(watched.name)).catch((error) => {
         throw asStoreError(watched.inspection.store.name, error)
       })
-      return 'parts' in change
-        ? previewEdit(watched, change.parts, demands)
-        : previewOverride(watched, change.targets, change.effect, demands)
+      return previewWith(demands)
     })
   }
 
@@ -105,6 +100,16 @@ export function settingsActions(
   }
 
   return { proposal, 'in-force': inForce, settings, preview, save }
+}
+
+/** Returns the preview of the change in a request, as a function of the demands that it is tried on. */
+function previewOf(watched: Watched, body: Body) {
+  if (body.targets === undefined) {
+    const parts = readParts(body.parts)
+    return (demands: readonly LimitDemand[]) => previewEdit(watched, parts, demands)
+  }
+  const [targets, effect] = [readTargets(body.targets), readEffect(body)]
+  return (demands: readonly LimitDemand[]) => previewOverride(watched, targets, effect, demands)
 }
 
 /** Returns the address that the request of an operator came from, as a limiter reads it. */
