@@ -1,9 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { DefaultTheme } from 'vitepress'
+
+/** An item of a sidebar of VitePress, which is checked without it. */
+interface SidebarItem {
+  readonly text: string
+  readonly link?: string
+  readonly collapsed?: boolean
+  readonly items?: SidebarItem[]
+}
 
 /** An entry of the package as TypeDoc lists it: the path of its index, and below it all its pages. */
-interface Entry extends DefaultTheme.SidebarItem {
-  readonly text: string
+interface Entry extends SidebarItem {
   readonly link: string
 }
 
@@ -11,7 +17,7 @@ interface Entry extends DefaultTheme.SidebarItem {
  * Returns the sidebars of the API reference by the start of a page's path: each lists all entries, and the
  * pages of one. With the pages of all entries, the sidebar would be most of each page.
  */
-export function apiSidebars(entries: readonly Entry[]): Record<string, DefaultTheme.SidebarItem[]> {
+export function apiSidebars(entries: readonly Entry[]): Record<string, SidebarItem[]> {
   const others = entries.map(({ text, link }) => ({ text, link }))
   const sidebars = entries.map((entry, i) => [entry.link, others.with(i, entry)])
   return { '/api/': others, ...Object.fromEntries(sidebars) }
