@@ -11,7 +11,7 @@ export const CALLS = 'calls'
  */
 export function reportWait(guard: ProcessGuard, place: Place, report: (isAdmitted: boolean) => void): void {
   void place.wait().then((isAdmitted) => {
-    guard.settled(isAdmitted)
+    guard.recordVerdict(isAdmitted)
     report(isAdmitted)
   })
 }

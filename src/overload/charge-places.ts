@@ -41,7 +41,7 @@ export function chargePlaces<Subject>(
       return decide(true)
     }
     return place.wait().then((isAdmitted) => {
-      guard.settled(isAdmitted)
+      guard.recordVerdict(isAdmitted)
       return finish(decide(isAdmitted), subject)
     })
   }

@@ -79,7 +79,7 @@ export class RequestGuard<Req extends object, Res> {
 
   #afterWait(place: RequestPlace<Req, Res>, isAdmitted: boolean): MaybePromise<boolean> {
     if (place.isGone) return this.#turnAway(place)
-    this.#guard.settled(isAdmitted)
+    this.#guard.recordVerdict(isAdmitted)
     return isAdmitted ? this.#admit(place) : this.#deny(place)
   }
 
@@ -92,7 +92,7 @@ export class RequestGuard<Req extends object, Res> {
     place.isSample = false
     const reported = settled.then((isAdmitted) => {
       if (place.isGone) return false
-      this.#guard.settled(isAdmitted)
+      this.#guard.recordVerdict(isAdmitted)
       return this.#withParts(place, (parts) => {
         this.#report(place, isAdmitted, parts)
         return true

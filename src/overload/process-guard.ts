@@ -133,7 +133,7 @@ export class ProcessGuard {
   }
 
   /** Counts the verdict on a request that has waited. */
-  settled(isAdmitted: boolean): void {
+  recordVerdict(isAdmitted: boolean): void {
     this.#denials.count(!isAdmitted, this.#clock.now())
   }
 

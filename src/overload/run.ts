@@ -77,7 +77,7 @@ async function hasWaited(
       place.onSettled = resolve
       cancel = signal && onAbort(signal, () => reject(signal.reason))
     })
-    guard.settled(isAdmitted)
+    guard.recordVerdict(isAdmitted)
     return isAdmitted
   } catch (reason) {
     guard.end(place, CALLS, false)
