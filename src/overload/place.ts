@@ -63,6 +63,8 @@ export class RequestPlace<Req, Res> extends Place implements Watcher, Expiring {
   /** Whether its latency can be compared with others. */
   isSample = true
   dueMs = Number.POSITIVE_INFINITY
+  previous: Expiring | undefined = undefined
+  next: Expiring | undefined = undefined
   /** Present where nothing tells whether there will be a response. Called once there was none for too long. */
   onNoResponse: (() => void) | undefined = undefined
   /** The part of the decision on it, which says who its client is. Absent if that was not needed yet. */

@@ -8,7 +8,7 @@ import type { OverloadOptions } from './options.js'
 import type { PlaceKeeper, RequestPlace } from './place.js'
 import type { ProcessGuard } from './process-guard.js'
 import { RouteClasses } from './route-class.js'
-import { hasBody, isArriving, isAwaited, type Upload } from './upload.js'
+import { hasBody, isArriving, isAwaited } from './upload.js'
 
 /** A request has its place for so long at most, if nothing tells whether it will ever get a response. */
 const LONGEST_MS = 60_000
@@ -33,11 +33,14 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     this.#options = options
   }
 
-  /** Sets when a request that has got its place gives it back at the latest. */
+  /**
+   * Sets when a request that has got its place gives it back at the latest. Whether it has a body is looked at
+   * only then: most requests are over before.
+   */
   start(place: RequestPlace<Req, Res>): void {
     if (place.state !== 'running') return
     if (place.onNoResponse !== undefined) this.#expireIn(place, LONGEST_MS)
-    if (this.#uploadOf(place) !== undefined) this.#expireIn(place, UPLOAD_MS)
+    else if (this.#writer.uploadOf !== undefined) this.#expireIn(place, UPLOAD_MS)
   }
 
   /**
@@ -49,14 +52,15 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
       this.#giveBack(place)
       return
     }
-    const upload = this.#uploadOf(place)
-    if (upload !== undefined && !isArriving(upload)) return
-    if (upload !== undefined && !isAwaited(upload)) {
-      this.#expireIn(place, UPLOAD_MS)
+    if (place.onNoResponse !== undefined) {
+      this.#end(place, '', false)
+      place.onNoResponse()
       return
     }
-    this.#end(place, '', false)
-    place.onNoResponse?.()
+    const upload = this.#writer.uploadOf?.(place.res)
+    if (upload === undefined || !hasBody(upload) || !isArriving(upload)) return
+    if (isAwaited(upload)) this.#end(place, '', false)
+    else this.#expireIn(place, UPLOAD_MS)
   }
 
   /**
@@ -108,12 +112,6 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     if (leftClass === undefined) return
     place.leftClass = undefined
     this.#end(place, leftClass, place.isSample)
-  }
-
-  /** Returns a request that has a body, which may still arrive. */
-  #uploadOf({ res }: RequestPlace<Req, Res>): Upload | undefined {
-    const upload = this.#writer.uploadOf?.(res)
-    return upload !== undefined && hasBody(upload) ? upload : undefined
   }
 
   #expireIn(place: RequestPlace<Req, Res>, afterMs: number): void {

@@ -6,6 +6,8 @@ function placesOf() {
   const expired: string[] = []
   const place = (name: string, expire = () => {}) => ({
     dueMs: Number.POSITIVE_INFINITY,
+    previous: undefined,
+    next: undefined,
     expire() {
       expired.push(name)
       expire()
