@@ -100,10 +100,11 @@ function namesOf(verb: string, route: string): ClassNames {
 /** Returns the pattern of the route, with its mount path; an empty text if no framework tells it. */
 function routeOf(req: unknown): string {
   const pattern = routePattern(req)
-  const { baseUrl, originalUrl } = asRequest(req)
+  const request = asRequest(req)
+  const { baseUrl } = request
   const mount = typeof baseUrl === 'string' ? baseUrl : ''
   if (typeof pattern === 'string' && pattern !== '') return mount === '' ? pattern : mount + pattern
-  return originalUrl === undefined ? mount : '' // that of a server of Fetch, which has no mount path
+  return request.originalUrl === undefined ? mount : '' // that of a server of Fetch, which has no mount path
 }
 
 /** Returns the first segment of a path, as `/users` of `/users/7?a=b`. */

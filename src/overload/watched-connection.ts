@@ -10,6 +10,9 @@ import { beginAll, endAll, leaveAll, type Watcher, type Watchers } from './watch
  */
 export const BEGINNINGS = ['write', 'end', 'flushHeaders'] as const
 
+/** How Node.js begins an interim response, such as 103 Early Hints. */
+const INTERIM = 'HTTP/1.1 1'
+
 /** The connection of an HTTP/1.1 server. Node.js sets which response may write to it. */
 type HttpSocket = Socket & { readonly _httpMessage?: unknown }
 
@@ -29,9 +32,9 @@ class WatchedConnection implements Watchers {
     this.#response = response
   }
 
-  /** Something is about to be written, which may also be an interim response such as 103 Early Hints. */
-  write(): void {
-    if (this.#response?.headersSent !== true) return
+  /** Something is about to be written. */
+  write(chunk: unknown): void {
+    if (typeof chunk === 'string' && chunk.startsWith(INTERIM)) return
     const watchers = { last: this.last }
     this.#forget()
     beginAll(watchers)
@@ -78,7 +81,7 @@ function watchConnection(socket: Socket): WatchedConnection {
   const write = socket.write as (chunk: unknown, encoding: unknown, callback: unknown) => boolean
 
   function writeAfterWatchers(this: Socket, chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
-    if (connection.last !== undefined) connection.write()
+    if (connection.last !== undefined) connection.write(chunk)
     return write.call(this, chunk, encoding, callback)
   }
 
