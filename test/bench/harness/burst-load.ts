@@ -6,6 +6,7 @@ const CONNECTIONS = 16
 /** How many requests of each connection are a burst: together, they keep a server busy for some 10 ms. */
 const IN_A_BURST = 8
 const PAUSE_MS = 4
+const STATUS = /HTTP\/1\.1 (\d{3})/g
 
 /** Kept connections to a server. */
 export interface BurstClient {
@@ -18,8 +19,8 @@ export const BURST = CONNECTIONS * IN_A_BURST
 
 /**
  * Connects to a server that is busy, but not overloaded: between two bursts it has a moment to catch up. Each
- * connection sends a request once the one before it was answered, as nearly all clients do. An answer has to
- * fit into one packet.
+ * connection sends a request once the one before it was answered, as nearly all clients do. The headers of an
+ * answer have to fit into one packet.
  */
 export async function connectForBursts(port: number, request: string): Promise<BurstClient> {
   const sockets = await Promise.all(
@@ -48,13 +49,12 @@ function converse(socket: Socket, request: string, statuses: Record<string, numb
   return new Promise((resolve, reject) => {
     let left = IN_A_BURST
     const onClose = () => reject(new Error('A connection was closed.'))
-    const onData = (answer: string) => {
-      const status = answer.slice(9, 12)
-      statuses[status] = (statuses[status] ?? 0) + 1
-      if (--left > 0) {
-        socket.write(request)
-        return
+    const onData = (packet: string) => {
+      for (const [, status = ''] of packet.matchAll(STATUS)) {
+        statuses[status] = (statuses[status] ?? 0) + 1
+        if (--left > 0) socket.write(request)
       }
+      if (left > 0) return
       socket.off('data', onData).off('close', onClose)
       resolve()
     }
