@@ -13,6 +13,9 @@ import { hasBody, isArriving, isAwaited } from './upload.js'
 /** A request has its place for so long at most, if nothing tells whether it will ever get a response. */
 const LONGEST_MS = 60_000
 
+/** A body that takes longer to arrive makes its request slow, and not the server. */
+const BODY_MS = 20
+
 /** As long as a body may take to arrive before its request goes on without a place. */
 const UPLOAD_MS = 1000
 
@@ -34,13 +37,13 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   }
 
   /**
-   * Sets when a request that has got its place gives it back at the latest. Whether it has a body is looked at
-   * only then: most requests are over before.
+   * Sets when a request that has got its place gives it back at the latest, or is looked at. Whether it has a body
+   * is looked at only then: most requests are over before.
    */
   start(place: RequestPlace<Req, Res>): void {
     if (place.state !== 'running') return
     if (place.onNoResponse !== undefined) this.#expireIn(place, LONGEST_MS)
-    else if (this.#writer.uploadOf !== undefined) this.#expireIn(place, UPLOAD_MS)
+    else if (this.#writer.uploadOf !== undefined) this.#expireIn(place, BODY_MS)
   }
 
   /**
@@ -59,7 +62,10 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     }
     const upload = this.#writer.uploadOf?.(place.res)
     if (upload === undefined || !hasBody(upload) || !isArriving(upload)) return
-    if (isAwaited(upload)) this.#end(place, '', false)
+    place.isSample = false
+    const untilMs = place.startedAtMs + UPLOAD_MS
+    if (this.#guard.now() < untilMs) this.#guard.deadlines.set(place, untilMs)
+    else if (isAwaited(upload)) this.#end(place, '', false)
     else this.#expireIn(place, UPLOAD_MS)
   }
 

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import fastify from 'fastify'
 import { overloadGuard as onFastify } from 'headgate/fastify'
 import { overloadGuard } from 'headgate/http'
+import { ProcessGuard } from '../../src/overload/process-guard.js'
 import { FRAMEWORKS, type Handler, NODE_HTTP } from '../support/frameworks.js'
 import { closeServers, closeWithServers } from '../support/http.js'
 import { atMost, watch } from '../support/overload.js'
@@ -122,6 +123,28 @@ describe.each(SERVERS)('%s', (_name, app, protocol, upload) => {
     held[0]?.()
     await watch(guard).runs(0)
   })
+})
+
+test('how long a body takes to arrive is no latency of the server', async () => {
+  const forward = stopClock()
+  const ended = jest.spyOn(ProcessGuard.prototype, 'end')
+  const guard = overloadGuard()
+  const { requests, note } = noted()
+  const endpoint = await HTTP1.serve(NODE_HTTP.app(note, guard, readBody))
+  const uploads = [overHttp1(endpoint.server), overHttp1(endpoint.server)]
+  await readsBody(requests, 2)
+  uploads[0]?.end('bcdefghi')
+  await watch(guard).runs(1)
+  forward(20)
+  expect((await endpoint.send()).text).toBe('hello')
+  uploads[1]?.end('bcdefghi')
+  await watch(guard).runs(0)
+  const classes = ended.mock.calls.map(([, routeClass, isSample]) => [routeClass, isSample])
+  expect(classes).toEqual([
+    ['POST /upload', true],
+    ['GET /', true],
+    ['POST /upload', false],
+  ])
 })
 
 test('a body of unknown length is one, and a length of 0 is none', async () => {
