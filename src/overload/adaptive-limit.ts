@@ -1,6 +1,8 @@
 import { Baselines } from './baselines.js'
 import { type Epoch, Epochs } from './epochs.js'
+import { LeftBehind } from './left-behind.js'
 import { ProbeSchedule } from './probe-schedule.js'
+import { Window } from './window.js'
 
 /** The numbers of an adaptive limit. */
 export interface AdaptiveLimitOptions {
@@ -16,11 +18,6 @@ export interface AdaptiveLimitOptions {
   /** Returns whether denials keep requests out, so that a probe can. Default: always. */
   readonly canProbe?: () => boolean
 }
-
-/** A window closes after this time, if it has enough samples, and after a second otherwise. */
-const WINDOW_MS = 100
-const LONGEST_WINDOW_MS = 1000
-const MIN_SAMPLES = 10
 
 /** A window with this many samples moves the limit half of the way. */
 const HALF_WAY_SAMPLES = 20
@@ -38,36 +35,8 @@ const FALLS_FROM = 0.75
 const PROBE_LIMIT = 3
 const PROBE_SHARE = 0.05
 
-/**
- * In a probe, requests that began before it take places, because the server still works on them. After this
- * time, or this many mean latencies if that is longer, they must be something else, such as long polls.
- */
-const LEFT_BEHIND_MS = 1000
-const LEFT_BEHIND_LATENCIES = 5
-
-/** An event loop is overloaded if it is late by more than this in every measurement of a window. */
-const MAX_LOOP_DELAY_MS = 30
-
 /** A longer time is not a latency: the clock must have stepped. */
 const LONGEST_MS = 86_400_000
-
-/**
- * In a surge, the requests in flight grow within a window by more than this many standard deviations of the
- * number of requests that ended in it.
- */
-const SURGE = 3
-
-interface Window {
-  readonly startedAtMs: number
-  /** How many requests ran at its start. */
-  readonly running: number
-  count: number
-  sumMs: number
-  /** The most requests that ran at once. */
-  peak: number
-  /** The least delay of the event loop. */
-  loopDelayMs: number
-}
 
 /**
  * Finds how many requests may run at once, from how long they take. It is pure: time is an argument, in
@@ -93,8 +62,9 @@ export class AdaptiveLimit {
   readonly #baselines = new Baselines()
   readonly #epochs = new Epochs()
   readonly #probes: ProbeSchedule
+  readonly #leftBehind = new LeftBehind()
   #limit: number
-  #window: Window = windowAt(0, 0)
+  #window = new Window(0, 0)
   /** When the last window of a surge ended. */
   #surgeAtMs = Number.NEGATIVE_INFINITY
   /** The limit at the end of the last probe. */
@@ -103,9 +73,6 @@ export class AdaptiveLimit {
   #calmLimit: number
   /** The mean latency of the last window. */
   #meanMs = 0
-  /** How many requests from before the probe still run, and whether they still take places. */
-  #leftBehind = 0
-  #countsLeftBehind = true
 
   constructor(options: AdaptiveLimitOptions) {
     this.#options = options
@@ -117,7 +84,7 @@ export class AdaptiveLimit {
   get current(): number {
     if (!this.#epochs.isProbe) return this.#limit
     const places = Math.min(Math.max(PROBE_LIMIT, this.#limit * PROBE_SHARE), this.#limit)
-    return this.#countsLeftBehind ? places : places + this.#leftBehind
+    return places + this.#leftBehind.others
   }
 
   /** The limit outside of probes. A probe lowers it for a moment. */
@@ -144,15 +111,13 @@ export class AdaptiveLimit {
    * this one. Without a class of routes, its latency does not count.
    */
   end(routeClass: string | undefined, latencyMs: number, epoch: Epoch, running: number): void {
-    if (this.#epochs.isEarlier(epoch)) this.#leftBehind--
+    if (this.#epochs.isEarlier(epoch)) this.#leftBehind.end()
     if (!this.#epochs.isCurrent(epoch)) return
     const isLatency = latencyMs >= 0 && latencyMs < LONGEST_MS
     this.#epochs.end(isLatency ? latencyMs : 0)
     if (routeClass === undefined || !isLatency) return
     this.#baselines.add(routeClass, latencyMs)
-    this.#window.count++
-    this.#window.sumMs += latencyMs
-    if (running > this.#window.peak) this.#window.peak = running
+    this.#window.add(latencyMs, running)
   }
 
   /**
@@ -160,8 +125,7 @@ export class AdaptiveLimit {
    * every measurement of a window. A single pause, such as a garbage collection, does not count.
    */
   recordLoopDelay(delayMs: number): void {
-    const { loopDelayMs } = this.#window
-    if (delayMs < loopDelayMs) this.#window.loopDelayMs = delayMs
+    this.#window.addLoopDelay(delayMs)
   }
 
   /** Counts a request that was denied because there was no place. */
@@ -179,20 +143,13 @@ export class AdaptiveLimit {
       if (this.#epochs.isStart) this.#endStart(nowMs, running)
       else this.#endProbe(nowMs, running, isMeasured)
     }
-    if (this.#epochs.isProbe) this.#countsLeftBehind = this.#epochs.ageMs(nowMs) <= this.#leftBehindMs
+    this.#leftBehind.advance(nowMs)
     if (this.#epochs.isStart || this.#epochs.isProbe) return
-    const { startedAtMs, count } = this.#window
-    const ageMs = nowMs - startedAtMs
     if (this.#probes.isDue(nowMs) && this.#canProbe) this.#startProbe(nowMs, running)
-    else if (ageMs >= LONGEST_WINDOW_MS || (ageMs >= WINDOW_MS && count >= MIN_SAMPLES))
-      this.#closeWindow(nowMs, running)
+    else if (this.#window.isOver(nowMs)) this.#closeWindow(nowMs, running)
   }
 
   readonly #needsMore = (): boolean => this.#baselines.isUnsure
-
-  get #leftBehindMs(): number {
-    return Math.max(LEFT_BEHIND_MS, LEFT_BEHIND_LATENCIES * this.#meanMs)
-  }
 
   get #canProbe(): boolean {
     const { min, max, canProbe } = this.#options
@@ -217,8 +174,7 @@ export class AdaptiveLimit {
   #startProbe(nowMs: number, running: number): void {
     if (this.#probes.isFirst) this.#limit = Math.min(this.#limit, this.#options.initial)
     this.#epochs.startProbe(nowMs)
-    this.#leftBehind = running
-    this.#countsLeftBehind = true
+    this.#leftBehind.start(running, this.#meanMs, nowMs)
     this.#baselines.discard()
   }
 
@@ -236,28 +192,31 @@ export class AdaptiveLimit {
 
   #endMeasurement(nowMs: number, running: number): void {
     this.#epochs.endMeasurement(nowMs)
-    this.#window = windowAt(nowMs, running)
+    this.#startWindow(nowMs, running)
+  }
+
+  #startWindow(nowMs: number, running: number): void {
+    if (!this.#window.isEmpty) this.#meanMs = this.#window.meanMs
+    this.#window = new Window(nowMs, running)
   }
 
   #closeWindow(nowMs: number, running: number): void {
-    const { running: before, count } = this.#window
-    if (running - before > SURGE * Math.sqrt(count)) this.#surgeAtMs = nowMs
-    if (this.#window.count > 0) this.#adjust(nowMs)
-    this.#obeyLoop()
+    const window = this.#window
+    if (window.isSurge(running)) this.#surgeAtMs = nowMs
+    if (!window.isEmpty) this.#adjust(nowMs)
+    this.#limit = Math.max(this.#options.min, this.#limit * window.loopFactor)
     if (!this.#probes.hasDenied) this.#calmLimit = this.#limit
     this.#probes.closeWindow()
-    this.#window = windowAt(nowMs, running)
+    this.#startWindow(nowMs, running)
   }
 
   #adjust(nowMs: number): void {
-    const { peak, sumMs, count: samples } = this.#window
-    this.#meanMs = sumMs / samples
+    const { min, max, tolerance } = this.#options
     const { factor, count } = this.#baselines.observe(nowMs, this.#settledMs(nowMs))
-    const gradient = clamp(this.#options.tolerance / factor, 0.5, 2)
-    const next = this.#limit * gradient + Math.sqrt(this.#limit)
-    if (peak < this.#limit * (next > this.#limit ? GROWS_FROM : FALLS_FROM)) return
+    const next = this.#limit * clamp(tolerance / factor, 0.5, 2) + Math.sqrt(this.#limit)
+    if (this.#window.peak < this.#limit * (next > this.#limit ? GROWS_FROM : FALLS_FROM)) return
     const step = (next - this.#limit) * (count / (count + HALF_WAY_SAMPLES))
-    this.#limit = clamp(this.#limit + step, this.#options.min, this.#options.max)
+    this.#limit = clamp(this.#limit + step, min, max)
     if (this.#limit >= this.#probedLimit / 2 || !this.#probes.hasDenied) return
     this.#probedLimit = this.#limit
     this.#probes.hasten(nowMs)
@@ -270,17 +229,6 @@ export class AdaptiveLimit {
   #settledMs(nowMs: number): number {
     return Math.min(this.#epochs.ageMs(nowMs), nowMs - this.#surgeAtMs)
   }
-
-  #obeyLoop(): void {
-    const { loopDelayMs } = this.#window
-    if (loopDelayMs === Number.POSITIVE_INFINITY || loopDelayMs <= MAX_LOOP_DELAY_MS) return
-    const lowered = this.#limit * Math.max(0.5, MAX_LOOP_DELAY_MS / loopDelayMs)
-    this.#limit = Math.max(this.#options.min, lowered)
-  }
-}
-
-function windowAt(startedAtMs: number, running: number): Window {
-  return { startedAtMs, running, count: 0, sumMs: 0, peak: 0, loopDelayMs: Number.POSITIVE_INFINITY }
 }
 
 const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value))

@@ -142,9 +142,15 @@ test('one of the requests of a probe may take much longer than the others', () =
 })
 
 test('requests from before a probe take its places for a second, or for five latencies', () => {
-  const places = [10, 400].map((latencyMs) => {
-    const limit = limitOf()
-    window(limit, 100, latencyMs)
+  const places = [
+    { firstMs: 10, latencyMs: 10 },
+    { firstMs: 10, latencyMs: 400 },
+    { firstMs: 400, latencyMs: undefined },
+  ].map(({ firstMs, latencyMs }) => {
+    const limit = newLimit()
+    requests(limit, 30, firstMs)
+    limit.advance(0, 1)
+    if (latencyMs) window(limit, 100, latencyMs)
     const before = [limit.begin(120), limit.begin(120), limit.begin(120)]
     limit.recordDenial(150)
     limit.advance(150, 3)
@@ -156,6 +162,7 @@ test('requests from before a probe take its places for a second, or for five lat
   })
   expect(places).toEqual([
     [3, 5, 5],
+    [3, 3, 5],
     [3, 3, 5],
   ])
 })

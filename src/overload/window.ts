@@ -1,0 +1,71 @@
+/** A window closes after this time, if it has enough samples, and after a second otherwise. */
+const WINDOW_MS = 100
+const LONGEST_WINDOW_MS = 1000
+const MIN_SAMPLES = 10
+
+/** An event loop is overloaded if it is late by more than this in every measurement of a window. */
+const MAX_LOOP_DELAY_MS = 30
+
+/**
+ * In a surge, the requests in flight grow within a window by more than this many standard deviations of the
+ * number of requests that ended in it.
+ */
+const SURGE = 3
+
+/** What happened between two changes of an adaptive limit. */
+export class Window {
+  readonly #startedAtMs: number
+  /** How many requests ran at its start. */
+  readonly #runningBefore: number
+  #count = 0
+  #sumMs = 0
+  #peak = 0
+  #leastLoopDelayMs = Number.POSITIVE_INFINITY
+
+  constructor(startedAtMs: number, running: number) {
+    this.#startedAtMs = startedAtMs
+    this.#runningBefore = running
+  }
+
+  /** Counts a request that ended. `running` is how many requests ran then, including this one. */
+  add(latencyMs: number, running: number): void {
+    this.#count++
+    this.#sumMs += latencyMs
+    if (running > this.#peak) this.#peak = running
+  }
+
+  /** Records how late the event loop was. */
+  addLoopDelay(delayMs: number): void {
+    if (delayMs < this.#leastLoopDelayMs) this.#leastLoopDelayMs = delayMs
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0
+  }
+
+  /** The most requests that ran at once. */
+  get peak(): number {
+    return this.#peak
+  }
+
+  /** The mean latency. */
+  get meanMs(): number {
+    return this.#sumMs / this.#count
+  }
+
+  /** The part of the limit that the event loop can serve: less than 1 if it is overloaded, at least a half. */
+  get loopFactor(): number {
+    if (this.#leastLoopDelayMs === Number.POSITIVE_INFINITY) return 1
+    return Math.min(1, Math.max(0.5, MAX_LOOP_DELAY_MS / this.#leastLoopDelayMs))
+  }
+
+  isOver(nowMs: number): boolean {
+    const ageMs = nowMs - this.#startedAtMs
+    return ageMs >= LONGEST_WINDOW_MS || (ageMs >= WINDOW_MS && this.#count >= MIN_SAMPLES)
+  }
+
+  /** Returns whether it ends in a surge. `running` is how many requests run now. */
+  isSurge(running: number): boolean {
+    return running - this.#runningBefore > SURGE * Math.sqrt(this.#count)
+  }
+}
