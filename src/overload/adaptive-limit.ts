@@ -30,10 +30,12 @@ const GROWS_FROM = 0.5
 const FALLS_FROM = 0.75
 
 /**
- * A probe lets this many requests run at once, as Envoy's does, or this share of the limit if that is more.
+ * A probe lets this share of the limit run at once, which leaves no queue: the limit is less than twice what
+ * the server works on. The first one after a start lets as many run as Envoy's does, since the limit is not
+ * known yet. No probe lets fewer run.
  */
+const PROBE_SHARE = 0.25
 const PROBE_LIMIT = 3
-const PROBE_SHARE = 0.05
 
 /** A longer time is not a latency: the clock must have stepped. */
 const LONGEST_MS = 86_400_000
@@ -71,6 +73,8 @@ export class AdaptiveLimit {
   #probedLimit: number
   /** The limit at the end of the last window without denials. */
   #calmLimit: number
+  /** How many requests a probe lets run at once. */
+  #probeLimit = PROBE_LIMIT
   /** The mean latency of the last window. */
   #meanMs = 0
 
@@ -83,8 +87,7 @@ export class AdaptiveLimit {
   /** How many requests may run at once now. */
   get current(): number {
     if (!this.#epochs.isProbe) return this.#limit
-    const places = Math.min(Math.max(PROBE_LIMIT, this.#limit * PROBE_SHARE), this.#limit)
-    return places + this.#leftBehind.others
+    return Math.min(this.#probeLimit, this.#limit) + this.#leftBehind.others
   }
 
   /** The limit outside of probes. A probe lowers it for a moment. */
@@ -172,7 +175,9 @@ export class AdaptiveLimit {
    * anew.
    */
   #startProbe(nowMs: number, running: number): void {
+    this.#probeLimit = PROBE_LIMIT
     if (this.#probes.isFirst) this.#limit = Math.min(this.#limit, this.#options.initial)
+    else this.#probeLimit = Math.max(PROBE_LIMIT, PROBE_SHARE * this.#limit)
     this.#epochs.startProbe(nowMs)
     this.#leftBehind.start(running, this.#meanMs, nowMs)
     this.#baselines.discard()

@@ -167,13 +167,13 @@ test('requests from before a probe take its places for a second, or for five lat
   ])
 })
 
-test('of a large limit, a twentieth runs at once in a probe', () => {
+test('of a large limit, a quarter runs at once in a probe', () => {
   const limit = limitOf({ initial: 400 })
   limit.advance(1000, 0)
   limit.recordDenial(2000)
   limit.recordDenial(3000)
   limit.advance(3000, 0)
-  expect(limit.current).toBe(20)
+  expect(limit.current).toBe(100)
 })
 
 test('a limit that fell because requests take longer rises again once a probe has shown it', () => {
