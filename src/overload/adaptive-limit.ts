@@ -46,13 +46,15 @@ const LONGEST_MS = 86_400_000
  *
  * The rule is that of Envoy's adaptive concurrency filter: the limit is multiplied by
  * `tolerance × baseline / latency`, between 0.5 and 2, and the square root of the limit is added for bursts.
- * Latencies are means, and not percentiles. Five more things differ:
+ * Latencies are means, and not percentiles. Six more things differ:
  *
  * - Latencies are compared by class of routes, so that a slow report is no overload.
  * - A window with few samples moves the limit less.
  * - The baseline falls whenever a window is surely faster, and a probe runs only while requests are denied.
  * - The limit does not grow while less than half of it is used (Netflix' Gradient2), nor fall while less
  *   than three quarters are: then no queue is as long as it, and requests take longer for another reason.
+ * - A fall is undone as soon as requests are as fast as without a queue and none is denied, unless a probe has
+ *   come since. The queue of a burst goes away by itself, and the limit would find its way back only slowly.
  * - Until the first requests have ended, the limit is `max`. Then it follows from how many run, so a process
  *   that starts under load denies no request just because it has learned nothing yet.
  *
@@ -69,9 +71,7 @@ export class AdaptiveLimit {
   #window = new Window(0, 0)
   /** When the last window of a surge ended. */
   #surgeAtMs = Number.NEGATIVE_INFINITY
-  /** The limit at the end of the last probe. */
-  #probedLimit: number
-  /** The limit at the end of the last window without denials. */
+  /** The highest limit since the last probe that did for requests without a queue. */
   #calmLimit: number
   /** How many requests a probe lets run at once. */
   #probeLimit = PROBE_LIMIT
@@ -81,7 +81,7 @@ export class AdaptiveLimit {
   constructor(options: AdaptiveLimitOptions) {
     this.#options = options
     this.#probes = new ProbeSchedule(options.random)
-    this.#limit = this.#probedLimit = this.#calmLimit = options.max
+    this.#limit = this.#calmLimit = options.max
   }
 
   /** How many requests may run at once now. */
@@ -162,10 +162,7 @@ export class AdaptiveLimit {
   #endStart(nowMs: number, running: number): void {
     const { initial, min, max } = this.#options
     this.#baselines.start()
-    this.#limit =
-      this.#probedLimit =
-      this.#calmLimit =
-        clamp(Math.max(initial, START_MARGIN * running), min, max)
+    this.#limit = this.#calmLimit = clamp(Math.max(initial, START_MARGIN * running), min, max)
     this.#probes.recordStart(this.#epochs.ageMs(nowMs), nowMs)
     this.#endMeasurement(nowMs, running)
   }
@@ -189,8 +186,8 @@ export class AdaptiveLimit {
    */
   #endProbe(nowMs: number, running: number, isMeasured: boolean): void {
     const slower = isMeasured ? this.#baselines.probe() : 1
-    if (slower > 1) this.#limit = Math.max(this.#limit, Math.min(this.#limit * slower, this.#calmLimit))
-    this.#probedLimit = this.#limit
+    this.#limit = Math.max(this.#limit, Math.min(this.#limit * slower, this.#calmLimit))
+    this.#calmLimit = this.#limit
     this.#probes.recordProbe(this.#epochs.ageMs(nowMs), nowMs)
     this.#endMeasurement(nowMs, running)
   }
@@ -210,21 +207,24 @@ export class AdaptiveLimit {
     if (window.isSurge(running)) this.#surgeAtMs = nowMs
     if (!window.isEmpty) this.#adjust(nowMs)
     this.#limit = Math.max(this.#options.min, this.#limit * window.loopFactor)
-    if (!this.#probes.hasDenied) this.#calmLimit = this.#limit
     this.#probes.closeWindow()
     this.#startWindow(nowMs, running)
   }
 
   #adjust(nowMs: number): void {
     const { min, max, tolerance } = this.#options
+    const { peak, loopFactor } = this.#window
     const { factor, count } = this.#baselines.observe(nowMs, this.#settledMs(nowMs))
     const next = this.#limit * clamp(tolerance / factor, 0.5, 2) + Math.sqrt(this.#limit)
-    if (this.#window.peak < this.#limit * (next > this.#limit ? GROWS_FROM : FALLS_FROM)) return
-    const step = (next - this.#limit) * (count / (count + HALF_WAY_SAMPLES))
-    this.#limit = clamp(this.#limit + step, min, max)
-    if (this.#limit >= this.#probedLimit / 2 || !this.#probes.hasDenied) return
-    this.#probedLimit = this.#limit
-    this.#probes.hasten(nowMs)
+    if (peak >= this.#limit * (next > this.#limit ? GROWS_FROM : FALLS_FROM)) {
+      const step = (next - this.#limit) * (count / (count + HALF_WAY_SAMPLES))
+      this.#limit = clamp(this.#limit + step, min, max)
+    }
+    if (this.#probes.hasDenied) {
+      if (this.#limit < this.#calmLimit / 2) this.#probes.hasten(nowMs)
+    } else if (factor <= tolerance && loopFactor === 1) {
+      this.#limit = this.#calmLimit = Math.max(this.#limit, this.#calmLimit)
+    }
   }
 
   /**

@@ -24,6 +24,25 @@ function window(limit: AdaptiveLimit, untilMs: number, latencyMs: number, runnin
   return Math.round(limit.limit * 10) / 10
 }
 
+/** A limit of 100 that has fallen: for half a second, requests took five times as long, and some were denied. */
+function fallenLimit(): AdaptiveLimit {
+  const limit = limitOf({ initial: 100 })
+  for (let i = 1; i < 13; i++) window(limit, 100 * i, 10, 40)
+  for (let i = 13; i < 18; i++) {
+    limit.recordDenial(100 * i - 50)
+    window(limit, 100 * i, 50, 100)
+  }
+  return limit
+}
+
+/** A probe after denials that have lasted for more than a second. */
+function laterProbe(limit: AdaptiveLimit, latencyMs: number): void {
+  limit.recordDenial(2350)
+  limit.advance(2350, 0)
+  requests(limit, 30, latencyMs, 3)
+  limit.advance(2400, 0)
+}
+
 test('until the first thirty requests have ended, all are admitted; then as many as run, and some more', () => {
   const limit = newLimit()
   const epochs = Array.from({ length: 200 }, () => limit.begin(0))
@@ -177,22 +196,42 @@ test('of a large limit, a quarter runs at once in a probe', () => {
 })
 
 test('a limit that fell because requests take longer rises again once a probe has shown it', () => {
-  const limit = limitOf({ initial: 100 })
-  for (let i = 1; i < 13; i++) window(limit, 100 * i, 10, 40)
-  const limits = [1300, 1400, 1500, 1600, 1700].map((nowMs) => {
-    if (nowMs > 1300) limit.recordDenial(nowMs - 50)
-    return window(limit, nowMs, 50, 100)
+  const limits = [20, 30, 80].map((latencyMs) => {
+    const limit = fallenLimit()
+    const fallen = limit.limit
+    laterProbe(limit, latencyMs)
+    return [limit.isProbing, limit.limit / fallen, limit.limit]
   })
-  const [calm = 0, ...rest] = limits
-  limit.recordDenial(2350)
-  limit.advance(2350, 0)
-  requests(limit, 30, 50, 3)
-  limit.advance(2400, 0)
-  expect([limit.isProbing, Math.round(limit.limit * 10) / 10, (rest.at(-1) ?? 0) < calm / 3]).toEqual([
-    false,
-    calm,
-    true,
+  expect(limits).toEqual([
+    [false, 2, expect.any(Number)],
+    [false, 3, expect.any(Number)],
+    [false, expect.any(Number), 100], // as before it fell
   ])
+})
+
+test('a fall is undone in the first window that is as fast as without a queue, and has no denial', () => {
+  const limits = [
+    { latencyMs: 14 },
+    { latencyMs: 14, isDenied: true },
+    { latencyMs: 15 },
+    { latencyMs: 14, loopDelayMs: 40 },
+  ].map(({ latencyMs, isDenied = false, loopDelayMs = 0 }) => {
+    const limit = fallenLimit()
+    limit.recordLoopDelay(loopDelayMs)
+    if (isDenied) limit.recordDenial(1750)
+    return window(limit, 1800, latencyMs, 1)
+  })
+  const { limit } = fallenLimit()
+  const fallen = Math.round(10 * limit) / 10
+  expect(limits).toEqual([100, fallen, fallen, Math.round(10 * limit * 0.75) / 10])
+})
+
+test('a fall is not undone once a probe has shown how long requests take', () => {
+  const limit = fallenLimit()
+  const { limit: fallen } = limit
+  laterProbe(limit, 10)
+  for (const nowMs of [2500, 2600]) window(limit, nowMs, 10, 1)
+  expect(limit.limit).toBe(fallen)
 })
 
 test('a limit that was set at the start is not trusted if denials follow at once', () => {
