@@ -1,5 +1,5 @@
 /** A queue is standing once it has lasted this many burst waits, and stops being one after the same time. */
-const STANDING = 5
+const STANDING = 10
 
 /**
  * How long a request may wait for a place. As in CoDel (RFC 8289), a queue is bad if for some time every
