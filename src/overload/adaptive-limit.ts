@@ -216,15 +216,22 @@ export class AdaptiveLimit {
     const { peak, loopFactor } = this.#window
     const { factor, count } = this.#baselines.observe(nowMs, this.#settledMs(nowMs))
     const next = this.#limit * clamp(tolerance / factor, 0.5, 2) + Math.sqrt(this.#limit)
-    if (peak >= this.#limit * (next > this.#limit ? GROWS_FROM : FALLS_FROM)) {
-      const step = (next - this.#limit) * (count / (count + HALF_WAY_SAMPLES))
-      this.#limit = clamp(this.#limit + step, min, max)
-    }
+    if (peak >= this.#limit * (next > this.#limit ? GROWS_FROM : FALLS_FROM))
+      this.#limit = clamp(this.#limit + (next - this.#limit) * this.#weightOf(count, nowMs), min, max)
     if (this.#probes.hasDenied) {
       if (this.#limit < this.#calmLimit / 2) this.#probes.hasten(nowMs)
     } else if (factor <= tolerance && loopFactor === 1) {
       this.#limit = this.#calmLimit = Math.max(this.#limit, this.#calmLimit)
     }
+  }
+
+  /**
+   * Returns how far a window moves the limit, by the effective number of its samples. After a surge, it is all
+   * of the way: requests would be denied by the time that there are more samples.
+   */
+  #weightOf(count: number, nowMs: number): number {
+    if (this.#surgeAtMs === nowMs && this.#window.hasEnoughSamples) return 1
+    return count / (count + HALF_WAY_SAMPLES)
   }
 
   /**

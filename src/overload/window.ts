@@ -59,9 +59,13 @@ export class Window {
     return Math.min(1, Math.max(0.5, MAX_LOOP_DELAY_MS / this.#leastLoopDelayMs))
   }
 
+  get hasEnoughSamples(): boolean {
+    return this.#count >= MIN_SAMPLES
+  }
+
   isOver(nowMs: number): boolean {
     const ageMs = nowMs - this.#startedAtMs
-    return ageMs >= LONGEST_WINDOW_MS || (ageMs >= WINDOW_MS && this.#count >= MIN_SAMPLES)
+    return ageMs >= LONGEST_WINDOW_MS || (ageMs >= WINDOW_MS && this.hasEnoughSamples)
   }
 
   /** Returns whether it ends in a surge. `running` is how many requests run now. */

@@ -102,6 +102,17 @@ test('a window with fewer requests moves it less', () => {
   )
 })
 
+test('in a surge, a window moves it all of the way', () => {
+  const limits = [10, 11].map((running) => {
+    const limit = limitOf()
+    requests(limit, 10, 10, 20)
+    limit.advance(100, running)
+    return limit.limit
+  })
+  const whole = 20 * 0.4 + Math.sqrt(20)
+  expect(limits).toEqual([expect.closeTo(20 + whole / 3, 9), expect.closeTo(20 + whole, 9)])
+})
+
 test('the limit does not fall while less than three quarters of it are used', () => {
   const limit = limitOf()
   window(limit, 100, 10, 9)
