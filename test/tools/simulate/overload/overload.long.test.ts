@@ -25,7 +25,7 @@ test.each(CALM)('%s: nothing is denied', (name) => {
 
 test('below the capacity, bursts of slow requests deny few', () => {
   const denied = figuresOf('0.7 times, 1 and 50 ms, 10 min').map((figures) => figures.denied)
-  expect(Math.max(...denied)).toBeLessThan(0.005) // with waits of 50 ms, no limit can deny none
+  expect(Math.max(...denied)).toBeLessThan(0.004) // with waits of 50 ms, no limit can deny none
 })
 
 test('critical requests take at most twice as long as on an idle server', () => {
@@ -34,9 +34,9 @@ test('critical requests take at most twice as long as on an idle server', () => 
 })
 
 test.each(['a heavy tenant', '10,000 invented tenants', '50 more each second', '200 that stay'])(
-  '%s: the worst tenant of a hundred loses at most 1.4 percent', // the goal is 1
+  '%s: the worst tenant of a hundred loses at most 1 percent',
   (name) => {
-    expect(Math.max(...figuresOf(name).map(({ worstTenant = 1 }) => worstTenant))).toBeLessThan(0.014)
+    expect(Math.max(...figuresOf(name).map(({ worstTenant = 1 }) => worstTenant))).toBeLessThan(0.01)
   },
 )
 
