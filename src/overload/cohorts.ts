@@ -1,3 +1,6 @@
+import { HeavyCohorts } from './heavy-cohorts.js'
+import { RankThreshold } from './rank-threshold.js'
+
 /** The classes of requests, the least important first. */
 export const PRIORITIES = ['bulk', 'default', 'critical'] as const
 
@@ -9,7 +12,12 @@ export type Priority = (typeof PRIORITIES)[number]
 
 /** Cohorts of clients in each class, as in Uber's Cinnamon. */
 const COHORTS = 128
-const RANKS = PRIORITIES.length * COHORTS
+
+/** The ranks of a class: that of the excess of its heavy cohorts, and then those of its cohorts. */
+const CLASS_RANKS = 1 + COHORTS
+
+/** Multiples of it, modulo 1, are spread evenly, and so are those of every second or third request. */
+const GOLDEN_RATIO = 0.618_033_988_749_895
 
 /** A client stays in its cohort for this time. Clients change at different times. */
 const COHORT_MS = 10_000
@@ -19,26 +27,28 @@ const WINDOW_MS = 200
 const MIN_ARRIVALS = 20
 const LONGEST_WINDOW_MS = 1000
 
-/** How much of the past arrivals the histogram keeps from window to window. */
-const DECAY = 0.8
-
 /** The target share of passing requests that find no place. It keeps all places in use. */
 const OVERFLOW = 0.25
 
 /** The part of a deviation that a window corrects. Correcting all of it would overshoot. */
 const GAIN = 0.5
 
+/** What becomes of a request. One that passes last gets a place after those of its class that wait as well. */
+export type CohortVerdict = 'passes' | 'passes last' | 'denied'
+
 /**
- * Decides early which requests of an overloaded server are denied: the lowest classes first and, within a
- * class, whole cohorts of clients. So a client is either served or not for some seconds, and the retries of
- * those that are denied take no places from those that are served. The share that passes follows from what
- * found a place in the last windows. It is steadier than one that follows a queue, which fills and empties.
+ * Decides early which requests of an overloaded server are denied: the lowest classes first. Within a class,
+ * the excess of heavy cohorts is denied first, or a part of it, and then whole cohorts of clients. So a client
+ * is either served or not for some seconds, and the retries of those that are denied take no places from those
+ * that are served. The share that passes follows from what found a place in the last windows. It is steadier
+ * than one that follows a queue, which fills and empties.
  */
 export class Cohorts {
-  /** Requests below this rank are denied. */
-  #threshold = 0
-  /** Arrivals by rank. Older windows count less. */
-  readonly #arrivals = new Float64Array(RANKS)
+  /** Of the ranks, only excess can be denied in part. */
+  readonly #threshold = new RankThreshold(PRIORITIES.length * CLASS_RANKS, (rank) => rank % CLASS_RANKS === 0)
+  readonly #heavy = new HeavyCohorts(PRIORITIES.length, COHORTS)
+  /** The last of numbers from 0 to 1 that decide about excess. */
+  #drawn = 0
   /** Whether a request that passed in the last window found no place in it. */
   #wasShort = false
   #windowAtMs = 0
@@ -56,28 +66,35 @@ export class Cohorts {
     return this.#share
   }
 
-  /** Returns whether requests of a class do not pass, all or some. */
-  isDenying(priority: number): boolean {
-    return this.#threshold > priority * COHORTS
+  /** Returns whether some requests of a class do not pass. Without `isExcess`, its excess does not count. */
+  isDenying(priority: number, isExcess = false): boolean {
+    return this.#threshold.isDenying(priority * CLASS_RANKS + (isExcess ? 0 : 1))
   }
 
   /** Whether clients matter: some requests do not pass, or found no place in this window or the last one. */
   get isActive(): boolean {
-    return this.#threshold > 0 || this.#wasShort || this.#passed > this.#admitted
+    return this.#threshold.isDenying(0) || this.#wasShort || this.#passed > this.#admitted
   }
 
-  /** Returns whether a request passes. `hash` is of its client, 32 bits. */
-  passes(priority: number, hash: number, nowMs: number): boolean {
+  /**
+   * Decides about a request. `hash` is of its client, 32 bits. While most places are free, all pass: no retries
+   * can take places from others then.
+   */
+  decide(priority: number, hash: number, nowMs: number, areMostPlacesFree: boolean): CohortVerdict {
     this.#arrived++
     if (!this.isActive) {
       this.#passed++
-      return true
+      return 'passes'
     }
-    const rank = priority * COHORTS + cohortOf(hash, nowMs)
-    this.#arrivals[rank] = (this.#arrivals[rank] as number) + 1
-    if (rank < this.#threshold) return false
+    const cohort = cohortOf(hash, nowMs)
+    const usualShare = this.#heavy.record(priority, cohort)
+    this.#drawn = (this.#drawn + GOLDEN_RATIO) % 1
+    const isExcess = this.#drawn >= usualShare
+    const part = isExcess ? (this.#drawn - usualShare) / (1 - usualShare) : 0
+    const passes = this.#threshold.passes(priority * CLASS_RANKS + (isExcess ? 0 : 1 + cohort), part)
+    if (!passes && !areMostPlacesFree) return 'denied'
     this.#passed++
-    return true
+    return isExcess ? 'passes last' : 'passes'
   }
 
   /** Counts a request that found a place. `running` requests run now, including it. */
@@ -91,13 +108,13 @@ export class Cohorts {
     this.#unplaced++
   }
 
-  /** Closes the window if it is over. */
-  advance(nowMs: number, limit: number): void {
+  /** Closes the window if it is over. `running` requests have a place. */
+  advance(nowMs: number, limit: number, running: number): void {
     const ageMs = nowMs - this.#windowAtMs
     if (ageMs < WINDOW_MS || (this.#arrived < MIN_ARRIVALS && ageMs < LONGEST_WINDOW_MS)) return
     this.#share = this.#arrived === 0 ? 1 : this.#passed / this.#arrived
     this.#wasShort = this.#passed > this.#admitted
-    if (this.#arrived > 0) this.#adjust(limit)
+    this.#adjust(limit, running)
     this.pause(nowMs)
   }
 
@@ -108,7 +125,7 @@ export class Cohorts {
   }
 
   /** Lets more requests pass while places are free, and fewer while too many find no place. */
-  #adjust(limit: number): void {
+  #adjust(limit: number, running: number): void {
     const [arrived, passed, admitted, unplaced] = [
       this.#arrived,
       this.#passed,
@@ -118,21 +135,10 @@ export class Cohorts {
     const overflow = unplaced === 0 ? 0 : unplaced / (unplaced + admitted)
     const free = admitted === 0 ? 1 : Math.max(0, 1 - this.#ran / admitted / limit)
     const change = Math.max(-0.5, GAIN * (OVERFLOW - overflow) + free ** 2)
-    const isSure = arrived / (arrived + MIN_ARRIVALS)
-    const total = this.#arrivals.reduce((sum, each) => sum + each, 0)
-    this.#move(change * isSure * ((passed + 1) / arrived) * total)
-    for (let rank = 0; rank < RANKS; rank++) this.#arrivals[rank] = (this.#arrivals[rank] as number) * DECAY
-  }
-
-  /** Moves the threshold so that `more` more of the recent arrivals would have passed. May be negative. */
-  #move(more: number): void {
-    let left = more
-    while (left > 0 && this.#threshold > 0) left -= this.#arrivals[--this.#threshold] as number
-    while (left < 0 && this.#threshold < RANKS - 1) {
-      left += this.#arrivals[this.#threshold] as number
-      if (left > 0) return
-      this.#threshold++
-    }
+    const isIdle = unplaced === 0 && free > 0.5 && running < limit / 2
+    const sureness = isIdle ? 1 : arrived / (arrived + MIN_ARRIVALS)
+    this.#threshold.move((change * sureness * (passed + 1)) / Math.max(1, arrived))
+    this.#heavy.advance()
   }
 }
 

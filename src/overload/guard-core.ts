@@ -133,7 +133,7 @@ export class GuardCore {
   #advance(nowMs: number): void {
     this.#limit.advance(nowMs, this.#running)
     if (this.#limit.isProbing) this.#cohorts.pause(nowMs)
-    else this.#cohorts.advance(nowMs, this.#limit.current)
+    else this.#cohorts.advance(nowMs, this.#limit.current, this.#running)
     if (this.#waiting.count > 0) this.#waiting.serve((ticket) => this.#decideAgain(ticket, nowMs))
   }
 
@@ -142,9 +142,10 @@ export class GuardCore {
     if (ticket.priority === CRITICAL) this.#criticalAtMs = nowMs
     const isWithinShare = this.#isWithinShare(ticket, nowMs)
     const isProtected = ticket.tenant !== undefined && isWithinShare
-    const passes = this.#cohorts.passes(ticket.priority, ticket.client, nowMs) || isProtected
-    if (!passes) return this.#deny(ticket, nowMs)
-    ticket.rank = rankOf(ticket.priority, isWithinShare)
+    const isWelcome = isWithinShare && this.#areMostPlacesFree
+    const verdict = this.#cohorts.decide(ticket.priority, ticket.client, nowMs, isWelcome)
+    if (verdict === 'denied' && !isProtected) return this.#deny(ticket, nowMs)
+    ticket.rank = rankOf(ticket.priority, isProtected || (isWithinShare && verdict === 'passes'))
     if (isLate) return this.#denyUnplaced(ticket, TOO_LONG_MS, nowMs)
     if (this.#hasPlace(ticket, nowMs) && !this.#waiting.isAnyAhead(ticket.rank))
       return this.#admit(ticket, nowMs)
@@ -171,8 +172,9 @@ export class GuardCore {
   }
 
   #maxWaitMs({ priority, tenant, rank }: Ticket, nowMs: number): number {
-    const isProtected = tenant !== undefined && isRankWithinShare(rank)
-    if (this.#cohorts.isDenying(priority) && !isProtected) return this.#options.targetWaitMs
+    const isWithinShare = isRankWithinShare(rank)
+    const isProtected = tenant !== undefined && isWithinShare
+    if (this.#cohorts.isDenying(priority, !isWithinShare) && !isProtected) return this.#options.targetWaitMs
     return this.#waiting.maxWaitMs(rank, nowMs)
   }
 
@@ -210,6 +212,10 @@ export class GuardCore {
     return (
       tenant === undefined || this.#options.tenants?.isWithinShare(tenant, this.#limit.limit, nowMs) !== false
     )
+  }
+
+  get #areMostPlacesFree(): boolean {
+    return this.#running < this.#limit.current / 2 && this.#waiting.count === 0
   }
 
   #isOverCap({ tenant }: Ticket, nowMs: number): boolean {

@@ -19,7 +19,7 @@ export interface Entry {
 export interface Ticket extends Entry {
   arrivedAtMs: number
   tenant: Tenant | undefined
-  /** Which requests it waits with, and its tenant's standing: see `rankOf`. */
+  /** Which requests it waits with: see `rankOf`. */
   rank: number
   state: 'waiting' | 'running' | 'over'
   startedAtMs: number
@@ -30,10 +30,10 @@ export type Verdict = 'admitted' | 'waiting' | 'denied'
 
 /**
  * Returns the rank of a request. Higher ranks are served first: by class, and within a class, tenants within
- * their shares before others.
+ * their shares before others. A client that floods is like a tenant beyond its share.
  */
 export const rankOf = (priority: number, isWithinShare: boolean): number =>
   2 * priority + Number(isWithinShare)
 
-/** Returns whether the tenant of a request with this rank is within its share. */
+/** Returns whether the tenant of a request with this rank is within its share, or without one its client. */
 export const isRankWithinShare = (rank: number): boolean => rank % 2 === 1

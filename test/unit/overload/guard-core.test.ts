@@ -30,6 +30,11 @@ function offer(core: GuardCore, nowMs: number, changes: Partial<Entry> = {}, isL
   return { settled, verdict: core.offer(entry, nowMs, isLate), ticket: entry as Ticket }
 }
 
+interface Count {
+  sent: number
+  admitted: number
+}
+
 const offers = (core: GuardCore, count: number, nowMs: number, changes?: Partial<Entry>) =>
   Array.from({ length: count }, () => offer(core, nowMs, changes))
 
@@ -213,6 +218,56 @@ test('clients are read from the first request without a place on, until all find
   for (let nowMs = 20; nowMs < 5000; nowMs += 10) core.end(offer(core, nowMs).ticket, nowMs + 1, 'all')
   reads.push(core.readsClients)
   expect(reads).toEqual([false, true, false])
+})
+
+/**
+ * Plays so many seconds of 40 requests a second from fifty clients, and 1000 from one. Each runs for 40 ms.
+ * Returns the shares that found a place.
+ */
+function flood(core: GuardCore, seconds: number) {
+  const running: { ticket: Ticket; endsAtMs: number }[] = []
+  const [ofFlood, ofOthers] = [0, 1].map(() => ({ sent: 0, admitted: 0 })) as [Count, Count]
+  let nowMs = 0
+  const send = (client: number, count: Count) => {
+    const start = () => {
+      running.push({ ticket: entry as unknown as Ticket, endsAtMs: nowMs + 40 })
+      count.admitted++
+    }
+    const entry: Entry = { priority: 1, client, settle: (isAdmitted) => isAdmitted && start() }
+    count.sent++
+    if (core.offer(entry, nowMs) === 'admitted') start()
+  }
+  const endDue = () => {
+    while (running[0] !== undefined && running[0].endsAtMs <= nowMs)
+      core.end(running.shift()?.ticket as Ticket, nowMs, 'all')
+  }
+  for (; nowMs < 1000 * seconds; nowMs += 5) {
+    endDue()
+    core.advance(nowMs)
+    for (let i = 0; i < 5; i++) send(7, ofFlood)
+    if (nowMs % 25 === 0) send(Math.imul((nowMs / 25) % 50, 0x9e3779b1), ofOthers)
+  }
+  for (; core.running > 0; nowMs += 5) endDue()
+  return [ofFlood, ofOthers].map(({ sent, admitted }) => admitted / sent) as [number, number]
+}
+
+test('while one client floods, nearly all requests of the others find a place', () => {
+  const [ofFlood, ofOthers] = flood(coreOf({ initial: 8 }), 20)
+  // of 200 places a second, 40 are for the others
+  expect([ofFlood > 0.14, ofFlood < 0.17, ofOthers > 0.9]).toEqual([true, true, true])
+})
+
+test('no request is denied by its client while most places are free, however old the overload is', () => {
+  const core = coreOf({ initial: 8 })
+  flood(core, 5)
+  const before = core.readsClients
+  const verdicts: string[] = []
+  for (let nowMs = 6000; nowMs < 200_000; nowMs += 5000) {
+    const sent = offers(core, 3, nowMs, { priority: 0, client: nowMs })
+    verdicts.push(...sent.map(({ verdict }) => verdict))
+    for (const { ticket } of sent) core.end(ticket, nowMs + 40, 'all')
+  }
+  expect([before, core.readsClients, new Set(verdicts)]).toEqual([true, false, new Set(['admitted'])])
 })
 
 test('a clock that steps back stands still, and what waits is denied in time', () => {

@@ -1,5 +1,7 @@
 import { compareGuards, type Figures } from './compare.js'
-import { CALM, SCENARIOS } from './scenarios.js'
+import { deniedShare } from './denied-share.js'
+import { CALM, FLOOD, SCENARIOS } from './scenarios.js'
+import type { OverloadScenario } from './world.js'
 
 const SEEDS = 3
 
@@ -39,6 +41,25 @@ test.each(['a heavy tenant', '10,000 invented tenants', '50 more each second', '
     expect(Math.max(...figuresOf(name).map(({ worstTenant = 1 }) => worstTenant))).toBeLessThan(0.01)
   },
 )
+
+const SCENARIO_OF_FLOOD = SCENARIOS['a client that floods'] as OverloadScenario
+
+test.each([1, 2, 3, 4, 5])('seed %d: the others lose at most a tenth to a client that floods', (seed) => {
+  const [others, flood] = [false, true].map((isFlood) =>
+    deniedShare(
+      SCENARIO_OF_FLOOD,
+      seed,
+      ({ client, bornAtMs }) => bornAtMs > 2000 && (client === FLOOD) === isFlood,
+    ),
+  )
+  // it sends twice the capacity, and half of it is left
+  expect([(others ?? 1) < 0.1, (flood ?? 0) > 0.7, (flood ?? 1) < 0.76]).toEqual([true, true, true])
+})
+
+test.each([1, 2, 3, 4, 5])('seed %d: after an overload, little traffic is served completely', (seed) => {
+  const scenario = SCENARIOS['little traffic after an overload'] as OverloadScenario
+  expect(deniedShare(scenario, seed, ({ bornAtMs }) => bornAtMs >= 10_000)).toBe(0)
+})
 
 test('the limit does not drift in half an hour', () => {
   const limits = figuresOf('2 times, 30 min').map(({ limit = 0 }) => limit)

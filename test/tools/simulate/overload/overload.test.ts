@@ -1,6 +1,7 @@
 import { compareGuards, type Figures } from './compare.js'
+import { deniedShare } from './denied-share.js'
 import { noGuard, overloadGuard } from './guards.js'
-import { CALM, SCENARIOS } from './scenarios.js'
+import { CALM, FLOOD, SCENARIOS } from './scenarios.js'
 import { type OverloadScenario, runOverload } from './world.js'
 
 /** The first seconds of a scenario. */
@@ -34,4 +35,20 @@ test.each(CALM)('%s: nothing is denied', (name) => {
 test('when a healthy server gets ten times the requests at once, nothing is denied', () => {
   const jump = first(46, 'healthy, 200 ms, from 50 to 500 a second')
   expect(runOverload(jump, overloadGuard, 6)).toMatchObject({ denied: 0, late: 0 })
+})
+
+test('a client that floods is denied, and the others are served', () => {
+  const scenario = first(10, 'a client that floods')
+  const [others, flood] = [false, true].map((isFlood) =>
+    deniedShare(scenario, 1, ({ client, bornAtMs }) => bornAtMs > 2000 && (client === FLOOD) === isFlood),
+  )
+  expect([(others ?? 1) < 0.15, (flood ?? 0) > 0.7, (flood ?? 1) < 0.8]).toEqual([true, true, true])
+})
+
+test('a server with little traffic denies none as soon as an overload is over', () => {
+  const scenario = SCENARIOS['little traffic after an overload'] as OverloadScenario
+  const [during, after] = [false, true].map((isAfter) =>
+    deniedShare(scenario, 1, ({ bornAtMs }) => bornAtMs >= 10_000 === isAfter),
+  )
+  expect([(during ?? 0) > 0.4, after]).toEqual([true, 0])
 })

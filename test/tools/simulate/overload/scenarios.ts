@@ -39,6 +39,14 @@ function classes(_nowMs: number, random: Random) {
   return { priority: at < 0.05 ? 2 : at < 0.38 ? 0 : 1 }
 }
 
+/** The client that floods in a scenario. */
+export const FLOOD = 1_000_000
+
+/** Fifty clients send half of what the backend can do, and one sends twice as much as it can. */
+const floodingClient = (_nowMs: number, random: Random) => ({
+  client: random() < 0.8 ? FLOOD : Math.floor(random() * 50),
+})
+
 const TENANTS = 100
 const EQUAL = new Map(Array.from({ length: TENANTS }, (_, i) => [`tenant ${i}`, 1]))
 
@@ -160,6 +168,11 @@ export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
     retryAfterMs: ({ attempt }, random) => (attempt < 5 ? 100 * 2 ** attempt * (0.5 + random()) : undefined),
   }),
   'classes at 5 times': load(5, MINUTE, { makeRequest: classes }),
+  'a client that floods': load(2.5, MINUTE, { makeRequest: floodingClient }),
+  'little traffic after an overload': load(2, MINUTE, {
+    rateAt: (nowMs) => (nowMs < 10_000 ? 2 * CAPACITY : 1 / 1000),
+    endsAtMs: 10_000,
+  }),
   'a heavy tenant': load(1.41, MINUTE, {
     makeRequest: unequalTenants,
     rateAt: (nowMs) => (nowMs > 10_000 ? 1.41 : 0.7) * CAPACITY,
