@@ -1,6 +1,6 @@
 import { Baselines } from './baselines.js'
 import { type Epoch, Epochs } from './epochs.js'
-import { LeftBehind } from './left-behind.js'
+import { ProbePlaces } from './probe-places.js'
 import { ProbeSchedule } from './probe-schedule.js'
 import { Window } from './window.js'
 
@@ -8,6 +8,8 @@ import { Window } from './window.js'
 export interface AdaptiveLimitOptions {
   /** The least limit after the first requests of the process have ended. Until then, the limit is `max`. */
   readonly initial: number
+  /** The limit if the process turns out to have started under overload. */
+  readonly overloaded: number
   /** The limit never falls below it, so that there are latencies to learn from. */
   readonly min: number
   readonly max: number
@@ -22,20 +24,18 @@ export interface AdaptiveLimitOptions {
 /** A window with this many samples moves the limit half of the way. */
 const HALF_WAY_SAMPLES = 20
 
-/** At the end of the start, the limit is how many requests run, times this. */
-const START_MARGIN = 1.3
+/**
+ * At the end of the start, the limit is how many requests run, and this many standard deviations more, by Poisson's
+ * distribution.
+ */
+const START_MARGIN = 4
 
 /** The limit moves only if this share of it was used: up, and down. */
 const GROWS_FROM = 0.5
 const FALLS_FROM = 0.75
 
-/**
- * A probe lets this share of the limit run at once, which leaves no queue: the limit is less than twice what
- * the server works on. The first one after a start lets as many run as Envoy's does, since the limit is not
- * known yet. No probe lets fewer run.
- */
-const PROBE_SHARE = 0.25
-const PROBE_LIMIT = 3
+/** A probe ends if no request runs for this time: there is no load to keep out. */
+const QUIET_MS = 100
 
 /** A longer time is not a latency: the clock must have stepped. */
 const LONGEST_MS = 86_400_000
@@ -66,17 +66,17 @@ export class AdaptiveLimit {
   readonly #baselines = new Baselines()
   readonly #epochs = new Epochs()
   readonly #probes: ProbeSchedule
-  readonly #leftBehind = new LeftBehind()
+  readonly #probePlaces = new ProbePlaces()
   #limit: number
-  #window = new Window(0, 0)
+  #window = new Window(0, 0, 0)
   /** When the last window of a surge ended. */
   #surgeAtMs = Number.NEGATIVE_INFINITY
   /** The highest limit since the last probe that did for requests without a queue. */
   #calmLimit: number
-  /** How many requests a probe lets run at once. */
-  #probeLimit = PROBE_LIMIT
-  /** The mean latency of the last window. */
-  #meanMs = 0
+  /** How long requests took in the last window, or take at the end of the start. */
+  #latencyMs = 0
+  /** Since when no request runs. */
+  #quietSinceMs: number | undefined
 
   constructor(options: AdaptiveLimitOptions) {
     this.#options = options
@@ -86,8 +86,7 @@ export class AdaptiveLimit {
 
   /** How many requests may run at once now. */
   get current(): number {
-    if (!this.#epochs.isProbe) return this.#limit
-    return Math.min(this.#probeLimit, this.#limit) + this.#leftBehind.others
+    return this.#epochs.isProbe ? this.#probePlaces.count : this.#limit
   }
 
   /** The limit outside of probes. A probe lowers it for a moment. */
@@ -114,7 +113,7 @@ export class AdaptiveLimit {
    * this one. Without a class of routes, its latency does not count.
    */
   end(routeClass: string | undefined, latencyMs: number, epoch: Epoch, running: number): void {
-    if (this.#epochs.isEarlier(epoch)) this.#leftBehind.end()
+    if (this.#epochs.isEarlier(epoch)) this.#probePlaces.end()
     if (!this.#epochs.isCurrent(epoch)) return
     const isLatency = latencyMs >= 0 && latencyMs < LONGEST_MS
     this.#epochs.end(isLatency ? latencyMs : 0)
@@ -142,11 +141,11 @@ export class AdaptiveLimit {
    */
   advance(nowMs: number, running: number): void {
     const isMeasured = this.#epochs.isMeasured(nowMs, this.#needsMore)
-    if (isMeasured || this.#epochs.isGivenUp(nowMs)) {
-      if (this.#epochs.isStart) this.#endStart(nowMs, running)
-      else this.#endProbe(nowMs, running, isMeasured)
-    }
-    this.#leftBehind.advance(nowMs)
+    const isOver = isMeasured || this.#epochs.isGivenUp(nowMs)
+    if (isOver && this.#epochs.isStart) this.#endStart(nowMs, running)
+    else if (isOver || (this.#epochs.isProbe && this.#isQuiet(nowMs, running)))
+      this.#endProbe(nowMs, running, isMeasured)
+    this.#probePlaces.advance(nowMs)
     if (this.#epochs.isStart || this.#epochs.isProbe) return
     if (this.#probes.isDue(nowMs) && this.#canProbe) this.#startProbe(nowMs, running)
     else if (this.#window.isOver(nowMs)) this.#closeWindow(nowMs, running)
@@ -159,12 +158,29 @@ export class AdaptiveLimit {
     return min < max && canProbe?.() !== false
   }
 
+  #isQuiet(nowMs: number, running: number): boolean {
+    if (running > 0) this.#quietSinceMs = undefined
+    else this.#quietSinceMs ??= nowMs
+    return this.#quietSinceMs !== undefined && nowMs - this.#quietSinceMs > QUIET_MS
+  }
+
+  /**
+   * If the server is overloaded, a request that begins now takes longer than the first ones took. By Little's law,
+   * it takes as long as those that run need to end.
+   */
   #endStart(nowMs: number, running: number): void {
     const { initial, min, max } = this.#options
+    const ageMs = this.#epochs.ageMs(nowMs)
+    const drainMs = this.#window.isEmpty ? 0 : (ageMs * running) / this.#window.count
     this.#baselines.start()
-    this.#limit = this.#calmLimit = clamp(Math.max(initial, START_MARGIN * running), min, max)
-    this.#probes.recordStart(this.#epochs.ageMs(nowMs), nowMs)
+    this.#limit = this.#calmLimit = clamp(
+      Math.max(initial, running + START_MARGIN * Math.sqrt(running)),
+      min,
+      max,
+    )
+    this.#probes.recordStart(ageMs, nowMs)
     this.#endMeasurement(nowMs, running)
+    this.#latencyMs = Math.max(this.#latencyMs, drainMs)
   }
 
   /**
@@ -172,11 +188,12 @@ export class AdaptiveLimit {
    * anew.
    */
   #startProbe(nowMs: number, running: number): void {
-    this.#probeLimit = PROBE_LIMIT
-    if (this.#probes.isFirst) this.#limit = Math.min(this.#limit, this.#options.initial)
-    else this.#probeLimit = Math.max(PROBE_LIMIT, PROBE_SHARE * this.#limit)
+    const { min, overloaded } = this.#options
+    const { isFirst } = this.#probes
+    if (isFirst) this.#limit = Math.min(this.#limit, Math.max(min, overloaded))
     this.#epochs.startProbe(nowMs)
-    this.#leftBehind.start(running, this.#meanMs, nowMs)
+    this.#probePlaces.start(this.#limit, running, this.#latencyMs, isFirst, nowMs)
+    this.#quietSinceMs = undefined
     this.#baselines.discard()
   }
 
@@ -198,8 +215,8 @@ export class AdaptiveLimit {
   }
 
   #startWindow(nowMs: number, running: number): void {
-    if (!this.#window.isEmpty) this.#meanMs = this.#window.meanMs
-    this.#window = new Window(nowMs, running)
+    if (!this.#window.isEmpty) this.#latencyMs = this.#window.meanMs
+    this.#window = new Window(nowMs, running, this.#latencyMs)
   }
 
   #closeWindow(nowMs: number, running: number): void {

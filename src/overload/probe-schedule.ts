@@ -9,7 +9,7 @@ const TIMES_LONGER = 20
  * this time.
  */
 const PROBE_SOON_MS = 3000
-/** Denials for less than this time are a burst, and need no probe. */
+/** Denials for less than this time are a burst, and need no probe. After this time without one, it is over. */
 const LASTING_MS = 1000
 
 /** When a probe is due. It keeps requests out, so it runs only while some are denied anyway. */
@@ -19,9 +19,9 @@ export class ProbeSchedule {
   /** Denials before this time say that the baseline was measured under load. */
   #trustedFromMs = Number.POSITIVE_INFINITY
   #probes = 0
-  /** Since when each window had a denial; `undefined` if the last one had none. */
-  #deniedSinceMs: number | undefined
-  #deniedAtMs = 0
+  /** When the first and the last of the recent denials were. */
+  #deniedSinceMs = Number.NEGATIVE_INFINITY
+  #deniedAtMs = Number.NEGATIVE_INFINITY
   #hasDenied = false
 
   constructor(random: () => number) {
@@ -35,7 +35,7 @@ export class ProbeSchedule {
 
   /** Whether there has been no probe yet, and the server denied requests soon after its start. */
   get isFirst(): boolean {
-    return this.#probes === 0 && (this.#deniedSinceMs ?? 0) < this.#trustedFromMs
+    return this.#probes === 0 && this.#deniedSinceMs < this.#trustedFromMs
   }
 
   /**
@@ -48,12 +48,11 @@ export class ProbeSchedule {
 
   recordDenial(nowMs: number): void {
     this.#hasDenied = true
+    if (nowMs - this.#deniedAtMs > LASTING_MS) this.#deniedSinceMs = nowMs
     this.#deniedAtMs = nowMs
-    this.#deniedSinceMs ??= nowMs
   }
 
   closeWindow(): void {
-    if (!this.#hasDenied) this.#deniedSinceMs = undefined
     this.#hasDenied = false
   }
 
@@ -62,7 +61,7 @@ export class ProbeSchedule {
    * baseline was measured under load. After later denials, the baseline is known from a calm time.
    */
   isDue(nowMs: number): boolean {
-    if (this.#deniedSinceMs === undefined || nowMs < this.#nextAtMs) return false
+    if (nowMs - this.#deniedAtMs > LASTING_MS || nowMs < this.#nextAtMs) return false
     return this.isFirst || this.#deniedAtMs - this.#deniedSinceMs >= LASTING_MS
   }
 

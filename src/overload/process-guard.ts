@@ -9,8 +9,9 @@ import type { GuardSettings } from './options.js'
 import { RecentShare } from './recent-share.js'
 import type { Entry, Ticket, Verdict } from './ticket.js'
 
-/** The limit of a server that has not learned anything, between `minLimit` and `maxLimit`. */
-const INITIAL_LIMIT = 20
+/** The limit of a server that has not been busy yet, and of one that was overloaded from its start on. */
+const INITIAL_LIMIT = 50
+const OVERLOADED_LIMIT = 20
 
 /** The ratio of latency to baseline that counts as healthy. */
 const TOLERANCE = 1.4
@@ -85,7 +86,8 @@ export class ProcessGuard {
     this.#clock = clock
     this.tenants = new FairShares(weightOf)
     this.#limit = new AdaptiveLimit({
-      initial: Math.min(maxLimit, Math.max(minLimit, INITIAL_LIMIT)),
+      initial: INITIAL_LIMIT,
+      overloaded: OVERLOADED_LIMIT,
       min: minLimit,
       max: maxLimit,
       tolerance: TOLERANCE,

@@ -1,7 +1,14 @@
 /** A window closes after this time, if it has enough samples, and after a second otherwise. */
 const WINDOW_MS = 100
-const LONGEST_WINDOW_MS = 1000
+const PATIENT_MS = 1000
 const MIN_SAMPLES = 10
+
+/**
+ * It stays open for this many latencies, up to the longest time. A limit that moved more often than it shows an
+ * effect would swing.
+ */
+const LATENCIES = 2.5
+const LONGEST_MS = 30_000
 
 /** An event loop is overloaded if it is late by more than this in every measurement of a window. */
 const MAX_LOOP_DELAY_MS = 30
@@ -15,6 +22,7 @@ const SURGE = 3
 /** What happened between two changes of an adaptive limit. */
 export class Window {
   readonly #startedAtMs: number
+  readonly #leastMs: number
   /** How many requests ran at its start. */
   readonly #runningBefore: number
   #count = 0
@@ -22,12 +30,14 @@ export class Window {
   #peak = 0
   #leastLoopDelayMs = Number.POSITIVE_INFINITY
 
-  constructor(startedAtMs: number, running: number) {
+  /** Begins a window when so many requests run. `latencyMs` is how long requests took of late. */
+  constructor(startedAtMs: number, running: number, latencyMs: number) {
+    this.#leastMs = Math.min(LONGEST_MS, Math.max(WINDOW_MS, LATENCIES * latencyMs))
     this.#startedAtMs = startedAtMs
     this.#runningBefore = running
   }
 
-  /** Counts a request that ended. `running` is how many requests ran then, including this one. */
+  /** Adds the latency of a request that ended. `running` is how many requests ran then, including this one. */
   add(latencyMs: number, running: number): void {
     this.#count++
     this.#sumMs += latencyMs
@@ -37,6 +47,11 @@ export class Window {
   /** Records how late the event loop was. */
   addLoopDelay(delayMs: number): void {
     if (delayMs < this.#leastLoopDelayMs) this.#leastLoopDelayMs = delayMs
+  }
+
+  /** How many latencies were added. */
+  get count(): number {
+    return this.#count
   }
 
   get isEmpty(): boolean {
@@ -65,7 +80,7 @@ export class Window {
 
   isOver(nowMs: number): boolean {
     const ageMs = nowMs - this.#startedAtMs
-    return ageMs >= LONGEST_WINDOW_MS || (ageMs >= WINDOW_MS && this.hasEnoughSamples)
+    return ageMs >= this.#leastMs && (this.hasEnoughSamples || ageMs >= PATIENT_MS)
   }
 
   /** Returns whether it ends in a surge. `running` is how many requests run now. */

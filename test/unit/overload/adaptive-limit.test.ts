@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import { AdaptiveLimit, type AdaptiveLimitOptions } from '../../../src/overload/adaptive-limit.js'
 
 const newLimit = (changes: Partial<AdaptiveLimitOptions> = {}) =>
-  new AdaptiveLimit({ initial: 20, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5, ...changes })
+  new AdaptiveLimit({
+    ...{ initial: 20, overloaded: 20, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5 },
+    ...changes,
+  })
 
 /** Has so many requests begin and end that all took the same time, while `running` ran. */
 function requests(limit: AdaptiveLimit, count: number, latencyMs: number, running = limit.current): void {
@@ -13,7 +16,7 @@ function requests(limit: AdaptiveLimit, count: number, latencyMs: number, runnin
 function limitOf(changes?: Partial<AdaptiveLimitOptions>): AdaptiveLimit {
   const limit = newLimit(changes)
   requests(limit, 30, 10)
-  limit.advance(0, 1)
+  limit.advance(0, 0)
   return limit
 }
 
@@ -28,9 +31,9 @@ function window(limit: AdaptiveLimit, untilMs: number, latencyMs: number, runnin
 function fallenLimit(): AdaptiveLimit {
   const limit = limitOf({ initial: 100 })
   for (let i = 1; i < 13; i++) window(limit, 100 * i, 10, 40)
-  for (let i = 13; i < 18; i++) {
-    limit.recordDenial(100 * i - 50)
-    window(limit, 100 * i, 50, 100)
+  for (let nowMs = 1350; nowMs < 2000; nowMs += 150) {
+    limit.recordDenial(nowMs - 50)
+    window(limit, nowMs, 50, 100)
   }
   return limit
 }
@@ -51,7 +54,7 @@ test('until the first thirty requests have ended, all are admitted; then as many
   expect([limit.current, limit.baselineMs('all')]).toEqual([1000, undefined])
   limit.end('all', 165, epochs[0] as number, 200)
   limit.advance(200, 100)
-  expect([limit.current, limit.baselineMs('all')]).toEqual([130, 20])
+  expect([limit.current, limit.baselineMs('all')]).toEqual([140, 20])
 })
 
 test('after two seconds, ten requests are enough to start with, and after a minute, none', () => {
@@ -103,7 +106,7 @@ test('a window with fewer requests moves it less', () => {
 })
 
 test('in a surge, a window moves it all of the way', () => {
-  const limits = [10, 11].map((running) => {
+  const limits = [9, 10].map((running) => {
     const limit = limitOf()
     requests(limit, 10, 10, 20)
     limit.advance(100, running)
@@ -117,13 +120,13 @@ test('the limit does not fall while less than three quarters of it are used', ()
   const limit = limitOf()
   window(limit, 100, 10, 9)
   window(limit, 200, 10, 9)
-  expect([window(limit, 300, 99, 14.9), window(limit, 400, 99, 15)]).toEqual([20, 15.6])
+  expect([window(limit, 300, 99, 14.9), window(limit, 600, 99, 15)]).toEqual([20, 15.6])
 })
 
 test('it stays between its bounds', () => {
   const low = limitOf({ min: 10 })
   for (let i = 1; i < 3; i++) window(low, 100 * i, 1)
-  for (let i = 3; i < 50; i++) window(low, 100 * i, 1000)
+  for (let i = 3; i < 50; i++) window(low, 3000 * i, 1000)
   const high = limitOf({ max: 50 })
   for (let i = 1; i < 50; i++) window(high, 100 * i, 10)
   expect([low.limit, high.limit]).toEqual([10, 50])
@@ -171,7 +174,7 @@ test('one of the requests of a probe may take much longer than the others', () =
   expect([...probing, limit.baselineMs('all')]).toEqual([true, true, false, 5])
 })
 
-test('requests from before a probe take its places for a second, or for five latencies', () => {
+test('requests from before a probe take its places for a second, or for five latencies; then more may run', () => {
   const places = [
     { firstMs: 10, latencyMs: 10 },
     { firstMs: 10, latencyMs: 400 },
@@ -184,16 +187,16 @@ test('requests from before a probe take its places for a second, or for five lat
     const before = [limit.begin(120), limit.begin(120), limit.begin(120)]
     limit.recordDenial(150)
     limit.advance(150, 3)
-    return [1150, 1151, 2151].map((nowMs) => {
+    return [1149, 1150, 2150].map((nowMs) => {
       limit.advance(nowMs, 3)
-      if (nowMs === 1151) limit.end('all', 1, before[0] as number, 3)
+      if (nowMs === 1150) limit.end('all', 1, before[0] as number, 3)
       return limit.current
     })
   })
   expect(places).toEqual([
-    [3, 5, 5],
-    [3, 3, 5],
-    [3, 3, 5],
+    [3, 6 + 2, 9 + 2],
+    [3, 3, 6 + 2],
+    [3, 3, 6 + 2],
   ])
 })
 
@@ -229,8 +232,8 @@ test('a fall is undone in the first window that is as fast as without a queue, a
   ].map(({ latencyMs, isDenied = false, loopDelayMs = 0 }) => {
     const limit = fallenLimit()
     limit.recordLoopDelay(loopDelayMs)
-    if (isDenied) limit.recordDenial(1750)
-    return window(limit, 1800, latencyMs, 1)
+    if (isDenied) limit.recordDenial(2060)
+    return window(limit, 2100, latencyMs, 1)
   })
   const { limit } = fallenLimit()
   const fallen = Math.round(10 * limit) / 10
@@ -251,20 +254,20 @@ test('a limit that was set at the start is not trusted if denials follow at once
   limit.advance(0, 400)
   const before = limit.limit
   probe(limit, 150)
-  expect([before, limit.limit, limit.current]).toEqual([520, 20, 3])
+  expect([before, limit.limit, limit.current]).toEqual([480, 20, 3])
 })
 
 test('after a calm second, the first probe waits until denials last', () => {
   const limit = limitOf()
   const probes: number[] = []
-  for (let nowMs = 0; nowMs < 4000; nowMs += 10) {
+  for (let nowMs = 0; nowMs < 5000; nowMs += 10) {
     const wasProbing = limit.isProbing
     requests(limit, 1, 10, 3)
-    if ((nowMs >= 1500 && nowMs < 2000) || nowMs >= 2500) limit.recordDenial(nowMs)
-    limit.advance(nowMs, 0)
+    if ((nowMs >= 1500 && nowMs < 2000) || nowMs >= 3000) limit.recordDenial(nowMs)
+    limit.advance(nowMs, 3)
     if (limit.isProbing && !wasProbing) probes.push(nowMs)
   }
-  expect(probes).toEqual([3500])
+  expect(probes).toEqual([4000])
 })
 
 test('one denial begins no probe, however long its window takes because few requests come', () => {
@@ -304,7 +307,7 @@ test('the next probe needs denials that last for a second, half a minute later',
     const wasProbing = limit.isProbing
     requests(limit, 1, 10, 3)
     if (nowMs < 20_000 || nowMs > 60_000) limit.recordDenial(nowMs)
-    limit.advance(nowMs, 0)
+    limit.advance(nowMs, 3)
     if (limit.isProbing && !wasProbing) probes.push(nowMs)
   }
   expect(probes).toEqual([0, 61_010, 91_310])
@@ -316,19 +319,39 @@ test('a probe whose requests do not end is given up, and changes nothing', () =>
   requests(limit, 26, 99, 3)
   for (let i = 0; i < 4; i++) limit.begin(0)
   const probing = [60_000, 60_001].map((nowMs) => {
-    limit.advance(nowMs, 0)
+    limit.advance(nowMs, 4)
     return limit.isProbing
   })
   expect([...probing, limit.limit, limit.baselineMs('all')]).toEqual([true, false, 20, 10])
 })
 
+test('a probe ends if no request has run for a tenth of a second', () => {
+  const limit = limitOf()
+  probe(limit, 0)
+  const steps = [
+    { nowMs: 10, running: 1 },
+    { nowMs: 20, running: 0 },
+    { nowMs: 120, running: 0 },
+    { nowMs: 130, running: 1 },
+    { nowMs: 5000, running: 0 },
+    { nowMs: 5100, running: 0 },
+    { nowMs: 5101, running: 0 },
+  ]
+  const probing = steps.map(({ nowMs, running }) => {
+    limit.advance(nowMs, running)
+    return limit.isProbing
+  })
+  expect(probing).toEqual([true, true, true, true, true, true, false])
+})
+
 test('a long probe is followed by a longer time without one', () => {
   const limit = limitOf()
   probe(limit, 0)
-  limit.advance(60_001, 0) // given up after a minute, so the next is due after 20 minutes
+  limit.advance(60_001, 3) // given up after a minute, so the next is due after 20 minutes
   const probing = [1_260_000, 1_260_020, 1_260_021].map((nowMs) => {
-    limit.recordDenial(nowMs - 2000)
-    limit.advance(nowMs, 0)
+    limit.recordDenial(nowMs - 1000)
+    limit.recordDenial(nowMs)
+    limit.advance(nowMs, 3)
     return limit.isProbing
   })
   expect(probing).toEqual([false, false, true])

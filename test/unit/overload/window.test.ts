@@ -1,7 +1,7 @@
 import { Window } from '../../../src/overload/window.js'
 
-function windowOf(count: number, running = 10): Window {
-  const window = new Window(1000, running)
+function windowOf(count: number, { running = 10, latencyMs = 0 } = {}): Window {
+  const window = new Window(1000, running, latencyMs)
   for (let i = 0; i < count; i++) window.add(i, running + i)
   return window
 }
@@ -12,6 +12,14 @@ test('a window is over after 100 ms with ten requests, and after a second withou
     [false, false, false, true],
     [false, true, true, true],
   ])
+})
+
+test('it stays open for two and a half latencies, and for half a minute at most', () => {
+  const over = [40, 41, 1000, 20_000].map((latencyMs) => {
+    const window = windowOf(10, { latencyMs })
+    return [1100, 1102.5, 3499, 3500, 30_999, 31_000].filter((nowMs) => window.isOver(nowMs))[0]
+  })
+  expect(over).toEqual([1100, 1102.5, 3500, 31_000])
 })
 
 test('it knows the mean latency, and the most requests that ran at once', () => {
