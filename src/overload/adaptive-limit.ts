@@ -1,4 +1,4 @@
-import { Baselines } from './baselines.js'
+import { Baselines, type Probed } from './baselines.js'
 import { type Epoch, Epochs } from './epochs.js'
 import { ProbePlaces } from './probe-places.js'
 import { ProbeSchedule } from './probe-schedule.js'
@@ -36,6 +36,8 @@ const FALLS_FROM = 0.75
 
 /** A probe ends if no request runs for this time: there is no load to keep out. */
 const QUIET_MS = 100
+
+const NOT_PROBED: Probed = { slower: 1, isSure: true }
 
 /** A longer time is not a latency: the clock must have stepped. */
 const LONGEST_MS = 86_400_000
@@ -113,18 +115,19 @@ export class AdaptiveLimit {
    * this one. Without a class of routes, its latency does not count.
    */
   end(routeClass: string | undefined, latencyMs: number, epoch: Epoch, running: number): void {
+    this.#window.end(running)
     if (this.#epochs.isEarlier(epoch)) this.#probePlaces.end()
     if (!this.#epochs.isCurrent(epoch)) return
     const isLatency = latencyMs >= 0 && latencyMs < LONGEST_MS
     this.#epochs.end(isLatency ? latencyMs : 0)
     if (routeClass === undefined || !isLatency) return
     this.#baselines.add(routeClass, latencyMs)
-    this.#window.add(latencyMs, running)
+    this.#window.add(latencyMs)
   }
 
   /**
-   * Records how late the event loop was. This can only lower the limit, and only if the loop was late in
-   * every measurement of a window. A single pause, such as a garbage collection, does not count.
+   * Records how late the event loop was. This can only lower the limit, and only if most of it is used and the
+   * loop was late in every measurement of a window. A single pause, such as a garbage collection, does not count.
    */
   recordLoopDelay(delayMs: number): void {
     this.#window.addLoopDelay(delayMs)
@@ -202,10 +205,14 @@ export class AdaptiveLimit {
    * again.
    */
   #endProbe(nowMs: number, running: number, isMeasured: boolean): void {
-    const slower = isMeasured ? this.#baselines.probe() : 1
-    this.#limit = Math.max(this.#limit, Math.min(this.#limit * slower, this.#calmLimit))
-    this.#calmLimit = this.#limit
+    const { slower, isSure } = isMeasured ? this.#baselines.probe() : NOT_PROBED
     this.#probes.recordProbe(this.#epochs.ageMs(nowMs), nowMs)
+    if (isSure) {
+      this.#limit = Math.max(this.#limit, Math.min(this.#limit * slower, this.#calmLimit))
+      this.#calmLimit = this.#limit
+    } else {
+      this.#probes.hasten(nowMs)
+    }
     this.#endMeasurement(nowMs, running)
   }
 
@@ -223,7 +230,8 @@ export class AdaptiveLimit {
     const window = this.#window
     if (window.isSurge(running)) this.#surgeAtMs = nowMs
     if (!window.isEmpty) this.#adjust(nowMs)
-    this.#limit = Math.max(this.#options.min, this.#limit * window.loopFactor)
+    if (window.peak >= this.#limit * FALLS_FROM)
+      this.#limit = Math.max(this.#options.min, this.#limit * window.loopFactor)
     this.#probes.closeWindow()
     this.#startWindow(nowMs, running)
   }

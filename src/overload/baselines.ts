@@ -8,6 +8,8 @@ interface RouteClass {
   readonly observed: Sample
   /** Of the last probes. */
   readonly probed: Sample
+  /** Whether the last probe was so slow that another one has to confirm it. */
+  isInDoubt: boolean
   /** The mean latency without a queue. */
   baselineMs: number | undefined
   /** For this many more windows, the baseline follows the first requests, until there are enough of them. */
@@ -23,8 +25,16 @@ export interface Slowdown {
   readonly count: number
 }
 
+/** What a probe has shown. */
+export interface Probed {
+  /** The ratio of the new baselines to the old ones. */
+  readonly slower: number
+  /** Whether no class has to be probed once more. */
+  readonly isSure: boolean
+}
+
 /** The most classes. All further ones share one. */
-const MAX_CLASSES = 100
+const MAX_CLASSES = 500
 const OTHERS = Symbol('other classes')
 
 /** With fewer samples of a probe, chance decides. */
@@ -34,13 +44,20 @@ const MAX_PROBED = 100
 
 /** A baseline falls only after this many requests: ten may all be short by chance. */
 const MIN_OBSERVED = 100
+/** With so many requests at the start, later ones could only add a queue to the baseline of a class. */
+const ENOUGH_AT_START = 20
 /** In how many windows a class collects that many first requests for its baseline. */
 const LEARNING_WINDOWS = 10
 
 /**
- * After this many times the baseline, most requests that began together have ended, not only the short ones.
+ * After this many times the baseline, most requests that began together have ended, not only the short ones. A
+ * baseline that is more than `FAR` times as long as requests take is wrong.
  */
 const SETTLED = 5
+const FAR = 10
+
+/** A probe that is slower than this many baselines is repeated: the server may have stalled for a moment. */
+const DOUBTFUL = 3
 
 /** A change of this many standard errors does not happen by chance in a day of windows. */
 const SURE = 3
@@ -78,7 +95,7 @@ export class Baselines {
     for (const each of this.#classes.values()) {
       const { window } = each
       if (window.count === 0) continue
-      if (settledMs > SETTLED * (each.baselineMs ?? 0)) {
+      if (settledMs > SETTLED * Math.min(each.baselineMs ?? 0, FAR * window.meanMs)) {
         if (each.windowsToLearn > 0) learn(each, nowMs)
         else fall(each)
       }
@@ -105,6 +122,7 @@ export class Baselines {
     for (const each of this.#classes.values()) {
       const { window, observed } = each
       each.baselineMs = window.meanMs
+      if (window.count >= ENOUGH_AT_START) each.windowsToLearn = 0
       observed.addAll(window)
       window.clear()
     }
@@ -112,15 +130,19 @@ export class Baselines {
 
   /**
    * Learns from a probe at low concurrency. Each probe is small, so earlier probes count too unless
-   * latencies have changed. The first probe replaces what was learned under load. Returns the ratio of the
-   * new baselines to the old ones.
+   * latencies have changed. The first probe replaces what was learned under load. A class that has become much
+   * slower keeps its baseline until the next probe confirms it.
    */
-  probe(): number {
+  probe(): Probed {
     const classes = Array.from(this.#classes.values())
     const isFirst = !this.#isProbed && classes.some(({ window }) => window.count >= MIN_PROBED)
     if (isFirst) this.#isProbed = true
-    let [beforeMs, afterMs] = [0, 0]
+    let [beforeMs, afterMs, isSure] = [0, 0, true]
     for (const each of classes) {
+      if (isDoubtful(each)) {
+        isSure = false
+        continue
+      }
       const { window, probed, baselineMs } = each
       const { count } = window
       if (isFirst) each.baselineMs = undefined
@@ -135,7 +157,7 @@ export class Baselines {
       beforeMs += count * baselineMs
       afterMs += count * each.baselineMs
     }
-    return beforeMs > 0 ? afterMs / beforeMs : 1
+    return { slower: beforeMs > 0 ? afterMs / beforeMs : 1, isSure }
   }
 
   /** Returns the baseline of a class in milliseconds; `undefined` if it is not known yet. */
@@ -149,7 +171,13 @@ export class Baselines {
     if (this.#classes.size >= MAX_CLASSES && name !== OTHERS) return this.#classOf(OTHERS)
     const samples = { window: new Sample(), observed: new Sample(), probed: new Sample() }
     const windowsToLearn = this.#isProbed ? 0 : LEARNING_WINDOWS
-    const newClass = { ...samples, baselineMs: undefined, windowsToLearn, learningSinceMs: undefined }
+    const newClass = {
+      ...samples,
+      baselineMs: undefined,
+      isInDoubt: false,
+      windowsToLearn,
+      learningSinceMs: undefined,
+    }
     this.#classes.set(name, newClass)
     return newClass
   }
@@ -181,6 +209,17 @@ function fall(routeClass: RouteClass): void {
     probed.clear()
   }
   observed.clear()
+}
+
+/** Returns whether what a probe has shown of a class needs another one, and discards it then. */
+function isDoubtful(routeClass: RouteClass): boolean {
+  const { window, observed, baselineMs = Number.POSITIVE_INFINITY, isInDoubt } = routeClass
+  const isSlow = window.count > 0 && window.meanMs > DOUBTFUL * baselineMs
+  routeClass.isInDoubt = isSlow && !isInDoubt
+  if (!routeClass.isInDoubt) return false
+  window.clear()
+  observed.clear()
+  return true
 }
 
 /** Whether two samples differ by more than chance. */

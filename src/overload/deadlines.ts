@@ -1,3 +1,6 @@
+/** The places are looked at no more often than this, since that takes longer the more there are. */
+const GRAIN_MS = 1
+
 /** A place that is given back at a time, if nothing gives it back before. Only `Deadlines` sets its fields. */
 export interface Expiring {
   /** When it expires: `Infinity` for never. */
@@ -43,6 +46,7 @@ export class Deadlines {
       if (place.dueMs <= nowMs) due.push(place)
       else this.#nextMs = Math.min(this.#nextMs, place.dueMs)
     }
+    this.#nextMs = Math.max(this.#nextMs, nowMs + GRAIN_MS)
     for (const place of due) {
       if (place.dueMs > nowMs) continue // it was set or cleared as another one expired
       this.clear(place)

@@ -74,7 +74,7 @@ export class Epochs {
     if (ageMs > LONGEST_MS && first.begun >= MIN_MEASURED) first.close()
     if (!first.areOver(nowMs)) return false
     if (first.begun >= MOST_MEASURED || ageMs > LONGEST_MS || !needsMore()) return true
-    first.addWanted(MEASURED)
+    first.addWanted(Math.min(MEASURED, MOST_MEASURED - first.begun))
     return false
   }
 

@@ -12,6 +12,9 @@ const CONTENTION_MS = 5000
 const BUDGET_MS = 5000
 const MAX_DEBT_MS = 5000
 
+/** A tenant is forgiven this many in 100 s. More are not counted, so that it is at some time. */
+const MOST_DEMERITS = 30
+
 /** From this many demerits on, a tenant is held below its share. */
 const HELD_DOWN_FROM = 3
 
@@ -99,7 +102,7 @@ export class FairShares {
   recordDenial(tenant: Tenant, limit: number, nowMs: number): void {
     if (tenant === this.#newcomers) this.#new.recordDenial(nowMs)
     if (!this.isWithinShare(tenant, limit, nowMs)) {
-      tenant.demerits = demeritsAt(tenant, nowMs) + 1
+      tenant.demerits = Math.min(MOST_DEMERITS, demeritsAt(tenant, nowMs) + 1)
       tenant.demeritsAtMs = nowMs
       return
     }

@@ -8,7 +8,7 @@ const MIN_SAMPLES = 10
  * effect would swing.
  */
 const LATENCIES = 2.5
-const LONGEST_MS = 30_000
+const LONGEST_MS = 10_000
 
 /** An event loop is overloaded if it is late by more than this in every measurement of a window. */
 const MAX_LOOP_DELAY_MS = 30
@@ -37,11 +37,15 @@ export class Window {
     this.#runningBefore = running
   }
 
-  /** Adds the latency of a request that ended. `running` is how many requests ran then, including this one. */
-  add(latencyMs: number, running: number): void {
+  /** A request has ended. `running` is how many requests ran then, including this one. */
+  end(running: number): void {
+    if (running > this.#peak) this.#peak = running
+  }
+
+  /** Adds the latency of a request that has ended. */
+  add(latencyMs: number): void {
     this.#count++
     this.#sumMs += latencyMs
-    if (running > this.#peak) this.#peak = running
   }
 
   /** Records how late the event loop was. */

@@ -29,6 +29,7 @@ const samples = sampler()
 
 function listen(name: LiveGuardName): Promise<number> {
   const server = GUARDED[serverName](Array.from({ length: Number(count) }, () => LIVE_GUARDS[name]()))
+  server.keepAliveTimeout = 60_000 // clients wait while others have their turns
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })

@@ -12,7 +12,7 @@ import { isShort } from './workloads.js'
 
 const PROCESSES = isShort ? 2 : 7
 const BURSTS = isShort ? 20 : 60
-const WARM_UP_BURSTS = 25
+const WARM_UP_BURSTS = 250
 const TURNS = isShort ? 20 : 60
 const IN_A_ROW = 10
 const HEAP_MB = 500

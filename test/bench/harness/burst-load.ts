@@ -47,6 +47,7 @@ export async function connectForBursts(port: number, request: string): Promise<B
 
 function converse(socket: Socket, request: string, statuses: Record<string, number>): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (socket.destroyed) throw new Error('A connection was closed.')
     let left = IN_A_BURST
     const onClose = () => reject(new Error('A connection was closed.'))
     const onData = (packet: string) => {

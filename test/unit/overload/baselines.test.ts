@@ -72,13 +72,19 @@ test('no baseline falls until most requests have ended that began with the epoch
   expect(seen).toEqual([10, 5])
 })
 
-test('the first requests of a process are baselines at once, and those of the next windows add to them', () => {
-  const baselines = new Baselines()
-  add(baselines, 'a', 30, 5, 15)
-  baselines.start()
-  const atStart = baselines.of('a')
-  learn(baselines, 'a', 30, 20)
-  expect([atStart, baselines.of('a')]).toEqual([10, 15])
+test('the first requests of a process are baselines at once; of few, those of the next windows add to them', () => {
+  const found = [20, 19].map((count) => {
+    const baselines = new Baselines()
+    add(baselines, 'a', count, 10)
+    baselines.start()
+    const atStart = baselines.of('a')
+    learn(baselines, 'a', count, 20)
+    return [atStart, baselines.of('a')]
+  })
+  expect(found).toEqual([
+    [10, 10],
+    [10, expect.closeTo(16.67, 2)],
+  ])
 })
 
 test('a few short requests of a class are chance', () => {
@@ -130,9 +136,24 @@ test('probes count together, unless latencies have surely changed', () => {
   add(baselines, 'a', 10, 9, 13) // differs by 1, and chance by 0.63
   baselines.probe()
   const together = baselines.of('a')
-  add(baselines, 'a', 5, 90, 110)
-  baselines.probe()
-  expect([together, baselines.of('a')]).toEqual([10.5, 100])
+  add(baselines, 'a', 5, 20, 30)
+  expect(baselines.probe()).toEqual({ slower: 25 / 10.5, isSure: true })
+  expect([together, baselines.of('a')]).toEqual([10.5, 25])
+})
+
+test('a baseline rises by more than three times only if a second probe confirms it', () => {
+  const [stalled, slower] = [11, 1000].map((secondMs) => {
+    const baselines = new Baselines()
+    add(baselines, 'a', 20, 10)
+    baselines.probe()
+    return [1000, secondMs].map((latencyMs) => {
+      add(baselines, 'a', 20, latencyMs)
+      return [baselines.probe(), Math.round(baselines.of('a') ?? 0)]
+    })
+  })
+  const doubtful = [{ slower: 1, isSure: false }, 10]
+  expect(stalled).toEqual([doubtful, [{ slower: expect.closeTo(1.1, 1), isSure: true }, 11]])
+  expect(slower).toEqual([doubtful, [{ slower: 100, isSure: true }, 1000]])
 })
 
 test('probes that agree have a common mean', () => {
@@ -174,13 +195,13 @@ test('a discarded window does not count', () => {
   expect(baselines.of('a')).toBe(10)
 })
 
-test('a hundred classes have their own baselines, and the rest share one', () => {
+test('five hundred classes have their own baselines, and the rest share one', () => {
   const baselines = new Baselines()
-  for (let i = 0; i < 100; i++) add(baselines, `class ${i}`, 10, i + 1)
-  for (let i = 100; i < 10_000; i++) add(baselines, `class ${i}`, 1, 500)
+  for (let i = 0; i < 500; i++) add(baselines, `class ${i}`, 10, i + 1)
+  for (let i = 500; i < 10_000; i++) add(baselines, `class ${i}`, 1, 700)
   observe(baselines)
-  const found = [0, 99, 100, 9999].map((i) => baselines.of(`class ${i}`))
-  expect(found).toEqual([1, 100, 500, 500])
+  const found = [0, 499, 500, 9999].map((i) => baselines.of(`class ${i}`))
+  expect(found).toEqual([1, 500, 700, 700])
 })
 
 test('a baseline keeps what was measured until requests have been as many as now for five baselines', () => {
@@ -195,5 +216,5 @@ test('a baseline keeps what was measured until requests have been as many as now
     baselines.observe(settledMs, settledMs)
     return Math.round(baselines.of('all') ?? 0)
   })
-  expect(found).toEqual([100, 100, 27, 24])
+  expect(found).toEqual([100, 100, 31, 20])
 })

@@ -24,6 +24,12 @@ function load(times: number, durationMs = MINUTE, changes: Partial<OverloadScena
 
 const isHalved = (nowMs: number) => nowMs >= MINUTE / 2 && nowMs < MINUTE
 
+/** Requests that take this long on average, of clients that wait ten times as long. */
+const ofService = (meanMs: number) => ({
+  serviceMs: (_request: SimRequest, _nowMs: number, random: Random) => drawn(meanMs, random),
+  patienceMs: 10 * meanMs,
+})
+
 /** A tenth of the requests take fifty times as long. */
 const MIXED = {
   makeRequest: (_nowMs: number, random: Random) => ({ routeClass: random() < 0.1 ? 'report' : 'read' }),
@@ -147,6 +153,14 @@ export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
   'a service that gets faster': load(2, MINUTE, {
     serviceMs: (_request, nowMs, random) => drawn(nowMs < MINUTE / 2 ? SERVICE_MS : SERVICE_MS / 2, random),
     endsAtMs: MINUTE / 2,
+  }),
+  '1.2 times, 100 ms': load(1.2, MINUTE, { ...ofService(100), maxRate: (1.2 * WORKERS) / 100 }),
+  '2 times, 500 ms': load(2, 3 * MINUTE, { ...ofService(500), maxRate: (2 * WORKERS) / 500 }),
+  'a stall of 10 s': load(1.3, 1.5 * MINUTE, {
+    ...{ ...ofService(100), maxRate: (1.3 * WORKERS) / 100 },
+    rateAt: (nowMs) => ((nowMs < 20_000 ? 0.8 : 1.3) * WORKERS) / 100,
+    workersAt: (nowMs) => (nowMs >= 20_000 && nowMs < 30_000 ? 0 : WORKERS),
+    endsAtMs: 30_000,
   }),
   '2 times, 2 s': load(2, 10 * MINUTE, {
     maxRate: (2 * WORKERS) / 2000,
