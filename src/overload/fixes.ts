@@ -10,7 +10,7 @@ const TABLE = (): Readonly<Record<string, string>> => ({
   'Leave it out: the guard measures the event loop itself.':
     'maxEventLoopDelay maxEventLoopUtilization sampleInterval',
   'Leave it out: the guard measures how long requests take, not memory.': 'maxHeapUsedBytes maxRssBytes',
-  'Leave it out: Retry-After is between 1 and 3 seconds, and longer if most requests are denied.':
+  'Leave it out: Retry-After is random, and longer the more requests are denied, up to 30 seconds.':
     'retryAfter',
   'Leave it out: a place is taken until the first byte of the response.': 'count actualCost delay',
   'Leave it out: the response to a denied request has no quota headers.': 'headers resetFormat',

@@ -32,16 +32,16 @@ interface OverloadFields<Req, Res, Skip>
   extends Pick<RequestFields<Req, Res, Skip>, Exclude<Shared, 'onDenied'>> {
   /**
    * Returns how important a request is: `'critical'`, `'default'` or `'bulk'`. `undefined` means
-   * `'default'`. The lowest class is denied first. Once there are critical requests, a fifth of the places
-   * is kept for them. It must not return a promise, and anything else is a `TypeError`. Clients must not be
-   * able to choose the result.
+   * `'default'`. The lowest class is denied first. For a minute after a critical request, a fifth of the
+   * places is kept for such requests. It must not return a promise, and anything else is a `TypeError`.
+   * Clients must not be able to choose the result.
    */
   priority?: (req: Req) => Priority | undefined
   /**
    * Returns the name of the tenant that a request is for. Tenants share the places by their weights. A
-   * tenant may use what others leave free. Once a tenant within its share is denied, tenants beyond their
-   * shares leave a fifth of the places free. `undefined` means no tenant and no share: only priority and
-   * client count. It must not return a promise.
+   * tenant may use what others leave free. For 5 s after a tenant within its share is denied, tenants beyond
+   * their shares leave a fifth of the places free. `undefined` means no tenant and no share: only priority
+   * and client count. It must not return a promise.
    */
   tenant?: (req: Req) => string | undefined
   /**
@@ -62,24 +62,26 @@ interface OverloadFields<Req, Res, Skip>
   prefix?: string
   /**
    * Returns the class of routes that a request belongs to, at the first byte of its response. How long
-   * requests take is compared within a class, so that a slow report is not taken for overload. At most 100
+   * requests take is compared within a class, so that a slow report is not taken for overload. At most 500
    * classes are kept, and all others share one. Default: the method, the route, and whether the status is an
-   * error (400 and up). An error of the server (500 and up) that took longer than what is served is not told
-   * apart, because most are timeouts. If the framework does not know the route, the first segment of the path
-   * takes its place.
+   * error (400 and up), so 500 classes are about 250 routes. A server error (500 and up) that took longer
+   * than the baseline of served requests is compared with them, because most such errors are timeouts. If
+   * the framework does not know the route, the first segment of the path stands for it.
    */
   routeClass?: (req: Req, res: Res) => string
   /**
-   * The limit of requests at once never falls below it, so that there are latencies to learn from. Default
-   * 3.
+   * The limit of requests at once never falls below it, so that there are latencies to learn from. A probe
+   * lets at least a quarter of it run at once, except for the first probe after a start under overload.
+   * Default 3.
    */
   minLimit?: number
   /** The limit of requests at once never rises above it, even if the server is healthy. Default 1000. */
   maxLimit?: number
   /**
-   * The longest time that a request waits for a place, during a burst: at most `'10s'`. Any number may wait.
-   * Once requests have waited that long in vain, the queue is not a burst, and later requests wait for 5 ms.
-   * 0 denies at once. Default `'50ms'`. On isolates, such as Cloudflare Workers, no request waits.
+   * The longest time that a request waits for a place in a burst: at most `'10s'`. Any number may wait. Once
+   * every request of ten times this time has waited for 5 ms or longer, the queue is not a burst, and
+   * requests wait for 5 ms at most. 0 denies at once. Default `'50ms'`. On isolates, such as Cloudflare
+   * Workers, no request waits.
    */
   maxWait?: Duration
 }

@@ -17,17 +17,20 @@ export interface OverloadGuard<
  * denies the rest with 503, a random `Retry-After` and the problem type `temporary-reduced-capacity`.
  *
  * - **The limit.** It follows from how long requests take: they take longer if there are too many. Latencies
- *   are compared within classes of routes. While requests are denied, the guard lets only three run at once
- *   from time to time, to measure how long they take without a queue.
+ *   are compared within classes of routes. While requests are denied, the guard lets only a quarter of the
+ *   limit run at once from time to time, at least three, to measure their baseline: how long they take
+ *   without a queue.
  * - **Places.** A request has a place until the first byte of its response. If its client leaves first, the
- *   place is held until the handler ends the response, for as long again as the request had run by then, or
- *   as such requests usually take, and for a minute at most: the work of the handler goes on. Set a timeout for handlers, because one that never
- *   responds keeps its place until its client leaves. Streams and WebSockets count until they begin. A request
- *   whose handler still waits for the rest of its body after a second goes on without a place.
+ *   handler's work goes on, so the place is held until the handler ends the response. It is held at most as
+ *   long again as the request had run, or for the class's baseline if that is longer, and never longer than
+ *   a minute. Set a timeout for handlers, because one that never responds keeps its place until its client
+ *   leaves. Streams and WebSockets count until they begin. If a handler still waits for the rest of a body
+ *   after a second, its request goes on without a place.
  * - **Denials.** The lowest `priority` is denied first. Within a class, a client is either served or not for
  *   some seconds. A tenant within its share is served before others.
- * - **Waiting.** In a burst, a request waits for a place, for `maxWait` at most. A request that had to wait in
- *   the event loop has waited already. If its client leaves, it never reaches the handler.
+ * - **Waiting.** In a burst, a request waits for a place, for `maxWait` at most. Time in the queue of the
+ *   event loop counts: a request that waited there for too long is denied at once. If the client of a
+ *   waiting request leaves, the request never reaches the handler.
  *
  * Mount it first, and once for a server. The limit counts requests of this process only.
  *

@@ -22,11 +22,12 @@ export interface OverloadGuard<Info extends FetchInfo = FetchInfo>
  * does: it finds how many may run, and denies the rest with 503.
  *
  * A request has its place until there is a response: until `handle` ends, or `finish` is called. If you call
- * the guard without `handle`, pass each response to `finish`, even that to an error. Otherwise the place is
- * taken for a minute, or, where the server tells that the client left, for as long again as the request had run
- * by then. Latencies are compared by method, and by `info.route` or else the first segment of the path.
+ * the guard without `handle`, pass each response to `finish`, even one to an error. Otherwise the place is
+ * taken for a minute. If the server tells when a client leaves, the place is then held as long again as the
+ * request had run, or for the class's baseline if that is longer. It is held for a minute at most. Latencies
+ * are compared by method, and by `info.route`. Without a route, the first segment of the path stands for it.
  *
- * On isolates such as Workers, no request waits for a place, each isolate has its own limit, and a request
+ * On isolates such as Workers, each isolate has its own limit, no request waits for a place, and a request
  * whose client leaves gives its place back at once.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.

@@ -15,8 +15,8 @@ export interface OverloadGuard<Ctx extends ExtendableContext = Context>
  * `headgate` does: it finds how many may run, and denies the rest with 503.
  *
  * Mount it before all other middleware. A request has its place until the first byte of its response, which
- * Koa sends once all middleware is done. Latencies are compared by method, and by the route of @koa/router
- * that matched.
+ * Koa sends once all middleware is done. Latencies are compared by method, and by the matched route of
+ * @koa/router.
  *
  * Throws a `TypeError` for wrong options, with the fix in the message.
  *
