@@ -13,16 +13,16 @@ export type Priority = (typeof PRIORITIES)[number]
 /** Cohorts of clients in each class, as in Uber's Cinnamon. */
 const COHORTS = 128
 
-/** The ranks of a class: that of the excess of its heavy cohorts, and then those of its cohorts. */
+/** The ranks of a class, lowest first: one for the excess of heavy cohorts, then one for each cohort. */
 const CLASS_RANKS = 1 + COHORTS
 
-/** Multiples of it, modulo 1, are spread evenly, and so are those of every second or third request. */
+/** Its multiples, modulo 1, are spread evenly. So is every second or third of them. */
 const GOLDEN_RATIO = 0.618_033_988_749_895
 
 /** A client stays in its cohort for this time. Clients change at different times. */
 const COHORT_MS = 10_000
 
-/** A window closes after this time, with this many arrivals, or after the longer time. */
+/** A window closes after this time if it has this many arrivals, and otherwise after the longer time. */
 const WINDOW_MS = 200
 const MIN_ARRIVALS = 20
 const LONGEST_WINDOW_MS = 1000
@@ -33,21 +33,21 @@ const OVERFLOW = 0.25
 /** The part of a deviation that a window corrects. Correcting all of it would overshoot. */
 const GAIN = 0.5
 
-/** What becomes of a request. One that passes last gets a place after those of its class that wait as well. */
+/** What becomes of a request. One that passes last waits behind all others of its class. */
 export type CohortVerdict = 'passes' | 'passes last' | 'denied'
 
 /**
  * Decides early which requests of an overloaded server are denied: the lowest classes first. Within a class,
- * the excess of heavy cohorts is denied first, or a part of it, and then whole cohorts of clients. So a client
- * is either served or not for some seconds, and the retries of those that are denied take no places from those
- * that are served. The share that passes follows from what found a place in the last windows. It is steadier
- * than one that follows a queue, which fills and empties.
+ * the excess of heavy cohorts is denied first, or a part of it, and then whole cohorts of clients. So for
+ * some seconds at a time, a client is either served or denied, and the retries of denied clients take no
+ * places from served ones. The share that passes follows from how many requests found a place in the last
+ * windows. It is steadier than a share that follows a queue, which fills and empties.
  */
 export class Cohorts {
-  /** Of the ranks, only excess can be denied in part. */
+  /** Only a rank of excess can be denied in part. */
   readonly #threshold = new RankThreshold(PRIORITIES.length * CLASS_RANKS, (rank) => rank % CLASS_RANKS === 0)
   readonly #heavy = new HeavyCohorts(PRIORITIES.length, COHORTS)
-  /** The last of numbers from 0 to 1 that decide about excess. */
+  /** The last in a sequence of numbers from 0 to 1 that decide which requests are excess. */
   #drawn = 0
   /** Whether a request that passed in the last window found no place in it. */
   #wasShort = false
@@ -66,19 +66,22 @@ export class Cohorts {
     return this.#share
   }
 
-  /** Returns whether some requests of a class do not pass. Without `isExcess`, its excess does not count. */
+  /**
+   * Returns whether some requests of a class are denied. Unless `isExcess` is true, its excess does not
+   * count.
+   */
   isDenying(priority: number, isExcess = false): boolean {
     return this.#threshold.isDenying(priority * CLASS_RANKS + (isExcess ? 0 : 1))
   }
 
-  /** Whether clients matter: some requests do not pass, or found no place in this window or the last one. */
+  /** Whether clients matter: some requests are denied, or found no place in this window or the last one. */
   get isActive(): boolean {
     return this.#threshold.isDenying(0) || this.#wasShort || this.#passed > this.#admitted
   }
 
   /**
-   * Decides about a request. `hash` is of its client, 32 bits. While most places are free, all pass: no retries
-   * can take places from others then.
+   * Decides about a request. `hash` is a hash of its client, 32 bits. While most places are free, all
+   * requests pass, because retries cannot take places from others then.
    */
   decide(priority: number, hash: number, nowMs: number, areMostPlacesFree: boolean): CohortVerdict {
     this.#arrived++

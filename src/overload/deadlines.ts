@@ -1,43 +1,44 @@
 /** The places are looked at no more often than this, since that takes longer the more there are. */
 const GRAIN_MS = 1
 
-/** A place that is given back at a time, if nothing gives it back before. Only `Deadlines` sets its fields. */
+/** A place with a deadline, after which it expires. Only `Deadlines` sets these fields. */
 export interface Expiring {
   /** When it expires: `Infinity` for never. */
   dueMs: number
   /** Its neighbors in the list of the places that expire. */
   previous: Expiring | undefined
   next: Expiring | undefined
-  /** Called once it is due. */
+  /** Called after the deadline. */
   expire(): void
 }
 
 /**
- * When places expire. They are looked at when the next request comes, and while requests wait, since no request
- * needs the places before. So there is no timer, which isolates would not run between requests. Almost every
- * request is set and cleared, so the places are a linked list: a `Set` would have to hash each of them.
+ * The deadlines of places. They are checked when the next request comes and while requests wait, since no
+ * request needs the places earlier. So there is no timer, which isolates would not run between requests.
+ * Almost every request sets a deadline and clears it, so the places form a linked list: a `Set` would have
+ * to hash each of them.
  */
 export class Deadlines {
   #first: Expiring | undefined
   #last: Expiring | undefined
-  /** No place is due before. */
+  /** No place expires earlier. */
   #nextMs = Number.POSITIVE_INFINITY
 
-  /** Sets when a place expires, in place of an earlier time. */
+  /** Sets when a place expires. This replaces its deadline, if it has one. */
   set(place: Expiring, dueMs: number): void {
     if (place.dueMs === Number.POSITIVE_INFINITY) this.#append(place)
     place.dueMs = dueMs
     if (dueMs < this.#nextMs) this.#nextMs = dueMs
   }
 
-  /** Lets a place never expire. */
+  /** Clears the deadline of a place, so that it never expires. */
   clear(place: Expiring): void {
     if (place.dueMs === Number.POSITIVE_INFINITY) return
     place.dueMs = Number.POSITIVE_INFINITY
     this.#remove(place)
   }
 
-  /** Has the places expire that are due. */
+  /** Expires the places whose deadline has passed. */
   expireDue(nowMs: number): void {
     if (nowMs < this.#nextMs) return
     this.#nextMs = Number.POSITIVE_INFINITY

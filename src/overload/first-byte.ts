@@ -7,19 +7,19 @@ import type { Upload } from './upload.js'
 import { BEGINNINGS, watchersAtConnection } from './watched-connection.js'
 import { beginAll, endAll, leaveAll, type Watchers } from './watchers.js'
 
-/** Also knows when a response begins. */
+/** A response writer that also knows when a response begins. */
 export interface OverloadWriter<Res> extends ResponseWriter<Res> {
   /** Returns the status of a response, as set so far. */
   statusOf(res: Res): number
   /**
-   * Returns the watchers of a request. They are told when the first byte of its response is sent, or just
-   * before, and once its client has left, unless `isGone` says that it has. After it has left, the response
-   * begins once its handler ends it.
+   * Returns the watchers of a request. They hear when the first byte of its response is sent, or just
+   * before. They also hear when the client leaves, unless `isGone` says that it already has. After that, the
+   * response begins once its handler ends it.
    */
   watchersOf(req: object, res: Res): WatchersOfRequest
   /**
-   * Returns the request of a response, whose body may still arrive; `undefined` for an upgrade. Absent if the
-   * platform does not tell.
+   * Returns the request of a response, whose body may still be arriving; `undefined` for an upgrade. Absent
+   * if the platform does not tell whether a body is arriving.
    */
   uploadOf?(res: Res): Upload | undefined
 }
@@ -27,16 +27,17 @@ export interface OverloadWriter<Res> extends ResponseWriter<Res> {
 export interface WatchersOfRequest extends Watchers {
   readonly isGone?: boolean
   /**
-   * Present where nothing tells whether there will be a response, so that the place of a request is given back
-   * after a minute. Called then.
+   * Present if nothing tells whether there will be a response. The place of the request is then given back
+   * after a minute, and this function is called.
    */
   readonly onNoResponse?: (() => void) | undefined
 }
 
 /**
- * Writes the responses of node:http, and knows when they begin. Upgrades to a WebSocket have no response, but a
- * placeholder: they begin with the first bytes of their socket, and are over when it closes, or after a minute.
- * If an upgrade gets no response, its socket is not read, so Node.js does not see its client leave.
+ * Writes the responses of node:http, and knows when they begin. An upgrade to a WebSocket has a placeholder
+ * in place of a response. It begins with the first bytes that are written to its socket, and is over when
+ * the socket closes, or after a minute. Until an upgrade is handled, nobody reads its socket, so Node.js
+ * does not see its client leave.
  */
 export const nodeOverloadWriter: OverloadWriter<ServerResponse> = {
   ...nodeWriter,
@@ -60,10 +61,12 @@ export function overloadWriterOver<Res>(
   }
 }
 
-/** The methods of an HTTP/2 stream that send headers. `writeHead` calls one of them, once the status is set. */
+/**
+ * The methods of an HTTP/2 stream that send headers. `writeHead` calls one of them, once the status is set.
+ */
 const STREAM_BEGINNINGS = ['respond', 'respondWithFD', 'respondWithFile'] as const
 
-/** Has watchers told by the methods of a response. */
+/** Returns watchers that hear from the methods of a response. */
 function watchersAtResponse(req: object, res: ServerResponse): WatchersOfRequest {
   return watchersIn(req, (watchers) => {
     const begin = () => beginAll(watchers)
@@ -87,7 +90,7 @@ function watchersAtSocket(req: object): WatchersOfRequest {
   })
 }
 
-/** Watchers of a request that is not seen at its connection. */
+/** The watchers of a request that cannot be watched at its connection. */
 class KeptWatchers implements WatchersOfRequest {
   last: Watchers['last']
   isGone = false
@@ -101,7 +104,9 @@ class KeptWatchers implements WatchersOfRequest {
 
 const kept = new WeakMap<object, KeptWatchers>()
 
-/** Returns the watchers of an object. If there are none yet, calls `watch`, which has them told. */
+/**
+ * Returns the watchers of an object. If there are none yet, makes them and calls `watch` to connect them.
+ */
 export function watchersIn(owner: object, watch: (watchers: KeptWatchers) => void): KeptWatchers {
   const earlier = kept.get(owner)
   if (earlier !== undefined) return earlier
@@ -111,7 +116,7 @@ export function watchersIn(owner: object, watch: (watchers: KeptWatchers) => voi
   return watchers
 }
 
-/** Lets an object have other watchers the next time. */
+/** Makes `watchersIn` create new watchers for an object the next time. */
 export function forgetWatchers(owner: object): void {
   kept.delete(owner)
 }

@@ -1,30 +1,35 @@
-/** A cohort is heavy if it sends more than this many times as many requests as a light one of its class. */
+/**
+ * A cohort is heavy if it has sent more than this many times what the light cohort of its class has sent.
+ */
 const TIMES_LIGHT = 4
 
-/** The cohort that counts as light: of those that send, a quarter sends less. */
+/** The light cohort is at this quantile: a quarter of the cohorts that send have sent less. */
 const LIGHT_QUANTILE = 0.25
 
-/** A cohort that has sent no more than this is never heavy. A page may load twenty things at once. */
+/** A cohort that has sent no more than this is never heavy. One page may send twenty requests at once. */
 const NEVER_HEAVY = 40
 
-/** How much of what a cohort has sent is left after a window. It outlasts the loading of a page. */
+/** The part of a cohort's count that is left after a window. The count outlasts the loading of a page. */
 const DECAY = 0.95
 
-/** The same for a heavy cohort whose client has gone: what is left is of others, who are not to pay for it. */
+/**
+ * The same for a heavy cohort whose flood is over: its other clients must not pay for the client that has
+ * left.
+ */
 const DECAY_OF_PAST = 0.5
 
-/** What a cohort has sent if it sends something still. Less is what is left of the past. */
+/** A cohort with a lower count has stopped sending: only the remains of past requests are left in it. */
 const SENDS = 0.5
 
 /**
- * Tells which cohorts of clients send far more than others of their class, as one does in which a client
- * floods the server. What such a cohort sends beyond what is usual in its class is its excess.
+ * Finds cohorts that send far more than others of their class, as a cohort with a client that floods does.
+ * What a heavy cohort sends beyond what is usual in its class is its excess.
  */
 export class HeavyCohorts {
   readonly #cohorts: number
   /** Requests by class and cohort. Older windows count less. */
   readonly #sent: Float64Array
-  /** What was left of them at the beginning of the window. */
+  /** The same counts at the beginning of the window. */
   readonly #before: Float64Array
   /** The most that a cohort of each class may have sent without an excess. */
   readonly #usual: Float64Array
@@ -36,7 +41,7 @@ export class HeavyCohorts {
     this.#usual = new Float64Array(classes).fill(Number.POSITIVE_INFINITY)
   }
 
-  /** Counts a request, and returns which share of the requests of its cohort is no excess. */
+  /** Counts a request, and returns the share of its cohort's requests that is not excess. */
   record(priority: number, cohort: number): number {
     const index = priority * this.#cohorts + cohort
     const sent = (this.#sent[index] as number) + 1
@@ -45,8 +50,8 @@ export class HeavyCohorts {
   }
 
   /**
-   * Closes a window, and learns what is usual now. A cohort that has just begun to send counts as if it had
-   * sent as much all along. Otherwise it would be light, and the others heavy.
+   * Closes a window, and finds what is usual now. A cohort that has just begun to send counts as if it had
+   * always sent at its present rate. Otherwise, it would be light, and the others heavy.
    */
   advance(): void {
     for (let priority = 0; priority < this.#usual.length; priority++) {
@@ -60,7 +65,7 @@ export class HeavyCohorts {
     }
   }
 
-  /** Returns what a cohort will have sent if it goes on as in this window. */
+  /** Returns the count that a cohort reaches if it keeps sending as in this window. */
   #lasting(index: number): number {
     return ((this.#sent[index] as number) - (this.#before[index] as number)) / (1 - DECAY)
   }

@@ -8,8 +8,8 @@ export const OWNER = 'overloadGuard'
 const SYNC_FIX = 'Look it up in middleware before the guard, and read it from the request.'
 
 /**
- * Reads an option that is a function which must not return a promise. An async function is found at start-up, and
- * any other that returns a promise when it is called.
+ * Reads a function option that must not return a promise. An async function is an error at start-up. Any
+ * other function is an error once it returns a promise.
  */
 export function syncFunction<F>(owner: string, option: string, value: unknown): F | undefined {
   if (Object.prototype.toString.call(value) === '[object AsyncFunction]')
@@ -21,7 +21,7 @@ export function syncFunction<F>(owner: string, option: string, value: unknown): 
 const MIN_WEIGHT = 0.001
 const MAX_WEIGHT = 1000
 
-/** Returns the function that weighs tenants. It throws a `TypeError` for a weight that is wrong. */
+/** Returns the function that weighs tenants. It throws a `TypeError` for a wrong weight. */
 export function weigher(owner: string, weight: ((tenant: string) => number) | undefined) {
   if (weight === undefined) return () => 1
   return (tenant: string): number => {
@@ -37,7 +37,7 @@ const priorityOf = /* @__PURE__ */ choice<Priority>('bulk', 'default', 'critical
 
 /**
  * Returns the index of the class of a request. Throws what the function throws, and a `TypeError` for a
- * result that is no class.
+ * result that is not a class.
  */
 export function readPriority<Req>(priority: ((req: Req) => unknown) | undefined, req: Req): number {
   const given = priority?.(req) ?? 'default'

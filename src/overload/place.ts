@@ -5,13 +5,13 @@ import type { Tenant } from './tenant.js'
 import type { Ticket } from './ticket.js'
 import type { Watcher } from './watchers.js'
 
-/** A request or call at a guard. It waits for a place, or has one, or is over. */
+/** A request or call at a guard. It waits for a place, has one, or is over. */
 export class Place implements Ticket {
   readonly priority: number
   readonly tenantId: string | undefined
   /** A hash of its client, 32 bits. */
   client = 0
-  /** Called when it has waited: with whether it has a place. */
+  /** Called once the wait is over, with whether it got a place. */
   onSettled: ((isAdmitted: boolean) => void) | undefined
   // The guard sets these. With all fields from the start, all places have one hidden class.
   arrivedAtMs = 0
@@ -27,7 +27,7 @@ export class Place implements Ticket {
     this.onSettled = undefined
   }
 
-  /** Resolves when it has waited: with whether it has a place. */
+  /** Resolves once the wait is over, with whether it got a place. */
   wait(): Promise<boolean> {
     return new Promise((resolve) => {
       this.onSettled = resolve
@@ -39,7 +39,7 @@ export class Place implements Ticket {
   }
 }
 
-/** Who gives places to requests, and takes them back. */
+/** What gives places to requests, and takes them back. */
 export interface PlaceKeeper<Req, Res> {
   start(place: RequestPlace<Req, Res>): void
   expire(place: RequestPlace<Req, Res>): void
@@ -65,9 +65,11 @@ export class RequestPlace<Req, Res> extends Place implements Watcher, Expiring {
   dueMs = Number.POSITIVE_INFINITY
   previous: Expiring | undefined = undefined
   next: Expiring | undefined = undefined
-  /** Present where nothing tells whether there will be a response. Called once there was none for too long. */
+  /**
+   * Present if nothing tells whether there will be a response. Called once there has been none for a minute.
+   */
   onNoResponse: (() => void) | undefined = undefined
-  /** The part of the decision on it, which says who its client is. Absent if that was not needed yet. */
+  /** The parts of the decision, with the identity of the client. Absent until they are needed. */
   parts: readonly NamedPart[] | undefined = undefined
 
   constructor(

@@ -1,12 +1,15 @@
 /**
- * A probe lets this share of the limit run at once, which leaves no queue: the limit is less than twice what
- * the server works on. The first one after a start lets as many run as Envoy's does, since the limit is not
- * known yet. No probe lets fewer run.
+ * A probe lets this share of the limit run at once. That leaves no queue, because the limit is less than
+ * twice what the server works on. The first probe after a start under overload does not know the limit yet,
+ * so it lets only three run, as Envoy's does. No probe lets fewer run.
  */
 const PROBE_SHARE = 0.25
 const PROBE_LIMIT = 3
 
-/** What runs longer than this, or than so many latencies if that is longer, must be something like a long poll. */
+/**
+ * A request that runs longer than this, and longer than so many latencies, must be something like a long
+ * poll.
+ */
 const LONG_MS = 1000
 const LONG_LATENCIES = 5
 
@@ -21,7 +24,7 @@ export class ProbePlaces {
   #periods = 0
 
   /**
-   * Begins a probe, when so many requests run. `latencyMs` is how long they take now. If it is the first one,
+   * Begins a probe while `running` requests run. `latencyMs` is how long they take now. In the first probe,
    * `limit` says nothing about the server.
    */
   start(limit: number, running: number, latencyMs: number, isFirst: boolean, nowMs: number): void {
@@ -33,7 +36,7 @@ export class ProbePlaces {
     this.#periods = 0
   }
 
-  /** A request from before the probe has ended. */
+  /** Counts the end of a request from before the probe. */
   end(): void {
     this.#leftBehind--
   }
@@ -43,8 +46,9 @@ export class ProbePlaces {
   }
 
   /**
-   * Requests that began before the probe take its places, because the server still works on them. What runs for
-   * long must be something else: it takes no place, or, if it began in the probe, gets others more places.
+   * Requests that began before the probe take its places, because the server still works on them. After a
+   * long time, they must be something like long polls, and no longer count. For each such time, the probe
+   * also gets as many more places, so that long requests that began in it do not keep all of them.
    */
   get count(): number {
     const others = this.#periods > 0 ? this.#leftBehind : 0

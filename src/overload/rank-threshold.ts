@@ -1,9 +1,9 @@
-/** How much of the past arrivals is left after a move. */
+/** The part of the past arrivals that is left after a move. */
 const DECAY = 0.8
 
-/** Divides requests, by their ranks, into those that pass and those below, which are denied. */
+/** Divides requests by rank. Those at or above the threshold pass, and those below are denied. */
 export class RankThreshold {
-  /** Requests below this rank are denied. If it is a fraction, so is that part of the rank it lies in. */
+  /** Requests below it are denied. With a fraction, that part of the rank's requests is also denied. */
   #threshold = 0
   /** Arrivals by rank. Older ones count less. */
   readonly #arrivals: Float64Array
@@ -15,7 +15,9 @@ export class RankThreshold {
     this.#canSplit = canSplit
   }
 
-  /** Returns whether requests of this rank are denied, all or a part. So are all below it. */
+  /**
+   * Returns whether requests of this rank are denied, all or some. If so, all requests below it are denied.
+   */
   isDenying(rank: number): boolean {
     return this.#threshold > rank
   }
@@ -26,7 +28,10 @@ export class RankThreshold {
     return rank + part >= this.#threshold
   }
 
-  /** Moves so that this share of the recent arrivals more would have passed. It may be negative. */
+  /**
+   * Moves the threshold so that this share more of the recent arrivals would have passed. `share` may be
+   * negative.
+   */
   move(share: number): void {
     const arrivals = share * this.#arrivals.reduce((sum, each) => sum + each, 0)
     if (arrivals > 0) this.#fall(arrivals)

@@ -10,16 +10,19 @@ import type { ProcessGuard } from './process-guard.js'
 import { RouteClasses } from './route-class.js'
 import { hasBody, isArriving, isAwaited } from './upload.js'
 
-/** A request has its place for so long at most, if nothing tells whether it will ever get a response. */
+/**
+ * A request holds its place for this time at most after its client has left, or if nothing tells whether it
+ * will ever get a response.
+ */
 const LONGEST_MS = 60_000
 
-/** A body that takes longer to arrive makes its request slow, and not the server. */
+/** If a body takes longer than this to arrive, the latency of its request says nothing about the server. */
 const BODY_MS = 20
 
-/** As long as a body may take to arrive before its request goes on without a place. */
+/** If a body takes longer than this to arrive, its request goes on without a place. */
 const UPLOAD_MS = 1000
 
-/** Takes places back from requests: at the first byte of their responses, or after their clients have left. */
+/** Takes places back from requests, at the first byte of the response or after the client has left. */
 export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, Res> {
   readonly #guard: ProcessGuard
   readonly #writer: OverloadWriter<Res>
@@ -37,8 +40,8 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   }
 
   /**
-   * Sets when a request that has got its place gives it back at the latest, or is looked at. Whether it has a body
-   * is looked at only then: most requests are over before.
+   * Sets when the place of a request that has just got it expires. For a request that may have a body, the
+   * deadline only begins a check of the body, because most requests are over before then.
    */
   start(place: RequestPlace<Req, Res>): void {
     if (place.state !== 'running') return
@@ -47,8 +50,8 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   }
 
   /**
-   * Takes the place of a request back that is due. A request whose handler waits for its body does not load the
-   * server, and clients could keep all places by sending bodies slowly.
+   * Handles a deadline: takes the place back, or sets the next deadline. A request whose handler waits for
+   * its body does not load the server, and clients could keep all places by sending bodies slowly.
    */
   expire(place: RequestPlace<Req, Res>): void {
     if (place.isGone) {
@@ -70,8 +73,8 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   }
 
   /**
-   * Takes the place of a request back whose response begins. One that has not passed the guard has been responded
-   * to by somebody else, such as a timeout: it gets no place any more.
+   * Takes back the place of a request whose response begins. If the request has not passed the guard,
+   * something else has responded to it, such as a timeout. It no longer gets a place.
    */
   begin(place: RequestPlace<Req, Res>): void {
     if (place.isGone) {
@@ -90,9 +93,10 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   }
 
   /**
-   * The client of a request has left. What its handler has begun goes on, and loads the server: other requests in
-   * its place would be too many. A handler that does not end the response has the place for as long again as it
-   * had run by then, or as such requests usually take if that is longer, and for a minute at most. On isolates, it ends with its request, and no timer runs between
+   * Handles a client that has left. The work of its handler goes on and loads the server, so another request
+   * must not take the place yet. Unless the handler ends the response, the place is held as long again as
+   * the request had run, or for the class's baseline if that is longer. It is held for a minute at most. On
+   * isolates, the place is given back at once: the handler ends with its request, and no timer runs between
    * requests.
    */
   leave(place: RequestPlace<Req, Res>): void {
@@ -112,7 +116,7 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
     place.settle(false)
   }
 
-  /** Takes the place of a request back whose client left while its handler ran. */
+  /** Takes back the place of a request whose client left while its handler ran. */
   #giveBack(place: RequestPlace<Req, Res>): void {
     const { leftClass } = place
     if (leftClass === undefined) return
@@ -130,9 +134,9 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   }
 
   /**
-   * Returns the class by which the latency of a request is compared. A server error that took longer than what is
-   * served is a timeout. Among its like, it would be no slower than usual. A response is about to be sent, or its
-   * client has left, so it is too late for an error of `routeClass`.
+   * Returns the class in which the latency of a request is compared. A server error that took longer than
+   * the baseline of served requests is most likely a timeout. In the class of failures, it would not look
+   * slow. If `routeClass` throws, this only warns: a response is about to be sent, or the client has left.
    */
   #classOf(place: RequestPlace<Req, Res>): string {
     const { req, res } = place
@@ -150,7 +154,10 @@ export class RequestPlaces<Req extends object, Res> implements PlaceKeeper<Req, 
   }
 }
 
-/** A promise is too late, and its rejection must not end the process. */
+/**
+ * Warns of a result that is not a string. A promise comes too late, and its rejection must not end the
+ * process.
+ */
 function warnOfNoString(given: unknown): void {
   if (!isPromise(given)) {
     warnOfFailure(`it returned ${given === null ? 'null' : typeof given}, not a string`)

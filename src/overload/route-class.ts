@@ -10,7 +10,7 @@ export interface ClassNames {
 /** Of routes of frameworks. Beyond, a name is made for each request. */
 const MAX_ROUTES = 1000
 
-/** So many segments have classes, which leaves others of the 100 to routes. The first ones have them at once. */
+/** So many segments have classes, which leaves others of the 500 to routes. The first ones have them at once. */
 const MAX_SEGMENTS = 40
 const FIRST_SEGMENTS = 20
 

@@ -19,7 +19,7 @@ export interface Entry {
 export interface Ticket extends Entry {
   arrivedAtMs: number
   tenant: Tenant | undefined
-  /** Which requests it waits with: see `rankOf`. */
+  /** Its place in the order of serving: see `rankOf`. */
   rank: number
   state: 'waiting' | 'running' | 'over'
   startedAtMs: number
@@ -30,10 +30,13 @@ export type Verdict = 'admitted' | 'waiting' | 'denied'
 
 /**
  * Returns the rank of a request. Higher ranks are served first: by class, and within a class, tenants within
- * their shares before others. A client that floods is like a tenant beyond its share.
+ * their shares before others. A flooding client's excess ranks like a tenant beyond its share.
  */
 export const rankOf = (priority: number, isWithinShare: boolean): number =>
   2 * priority + Number(isWithinShare)
 
-/** Returns whether the tenant of a request with this rank is within its share, or without one its client. */
+/**
+ * Returns whether a rank is the higher one of its class. Its requests are within the shares of their tenants
+ * or, without a tenant, not excess of their clients.
+ */
 export const isRankWithinShare = (rank: number): boolean => rank % 2 === 1

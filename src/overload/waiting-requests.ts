@@ -30,7 +30,7 @@ export class WaitingRequests {
     return this.#count
   }
 
-  /** Returns whether requests wait that are served before a new one of this rank. */
+  /** Returns whether any waiting request is served before a new one of this rank. */
   isAnyAhead(rank: number): boolean {
     if (this.#count === 0) return false
     for (let i = this.#levels.length - 1; i >= rank; i--) if (this.#level(i).waiting > 0) return true
@@ -45,14 +45,14 @@ export class WaitingRequests {
     this.#count++
   }
 
-  /** Counts out a request that has left. It is skipped when its turn comes. */
+  /** Removes a request that has left from the counts. The queue skips it when its turn comes. */
   remove({ rank }: Ticket): void {
     const level = this.#level(rank)
     this.#countOut(level)
     if (level.waiting === 0) level.queue.clear()
   }
 
-  /** Records how long a request waited, whether it got a place or not: 0 if it did not have to wait. */
+  /** Records how long a request waited, whether or not it got a place: 0 if it did not have to wait. */
   recordWait({ rank }: Ticket, waitedMs: number, nowMs: number): void {
     this.#level(rank).codel.observe(waitedMs, nowMs)
   }
@@ -63,9 +63,9 @@ export class WaitingRequests {
   }
 
   /**
-   * Settles the waiting requests by the verdicts on them. The first one of a rank that has to wait further keeps
-   * back those behind it. A request that is settled may end at once, which calls this again. Then the outer call
-   * serves the next one.
+   * Decides about the waiting requests and settles them. If a request has to wait longer, so do those of its
+   * rank behind it. A settled request may end at once, which calls this method again. The inner call does
+   * nothing, because the outer one goes on to the next request.
    */
   serve(decide: (ticket: Ticket) => Verdict): void {
     if (this.#count === 0 || this.#isServing) return

@@ -5,8 +5,8 @@ import { callBefore } from '../util/call-before.js'
 import { beginAll, endAll, leaveAll, type Watcher, type Watchers } from './watchers.js'
 
 /**
- * The methods by which a response begins. `writeHead` is not one: Node.js keeps the headers until the first piece
- * of the body, for which the handler may still have to wait.
+ * The methods by which a response begins. `writeHead` is not one: Node.js holds the headers back until the
+ * first piece of the body, for which the handler may still have to wait.
  */
 export const BEGINNINGS = ['write', 'end', 'flushHeaders'] as const
 
@@ -17,22 +17,22 @@ const INTERIM = 'HTTP/1.1 1'
 type HttpSocket = Socket & { readonly _httpMessage?: unknown }
 
 /**
- * The watchers of the response that a connection sends. Its first byte is seen at the connection, because a
- * change of the response would be dear: Express gives each response its own hidden class, which V8 then has to
- * make again for every property. A connection lasts for many responses, and is changed once.
+ * The watchers of the response that a connection sends. The guard detects its first byte at the connection,
+ * because changing the response is slow: Express gives each response its own hidden class, which V8 then has
+ * to rebuild for every new property. A connection lasts for many responses, and is changed once.
  */
 class WatchedConnection implements Watchers {
   last: Watcher | undefined
   #response: ServerResponse | undefined
 
-  /** Watches another response. One that has not begun will not any more. */
+  /** Watches another response. If the previous one has not begun, it counts as left. */
   turnTo(response: ServerResponse): void {
     if (this.#response === response) return
     if (this.last !== undefined) this.leave()
     this.#response = response
   }
 
-  /** Something is about to be written. */
+  /** Called before something is written. */
   write(chunk: unknown): void {
     if (typeof chunk === 'string' && chunk.startsWith(INTERIM)) return
     const watchers = { last: this.last }
@@ -40,7 +40,10 @@ class WatchedConnection implements Watchers {
     beginAll(watchers)
   }
 
-  /** The response is over, or its client has left. Only then is the response changed, which few have to be. */
+  /**
+   * Called when the response is over or its client has left. Only here may the response be changed, so few
+   * are.
+   */
   leave(): void {
     const response = this.#response
     if (response === undefined) return
@@ -54,7 +57,7 @@ class WatchedConnection implements Watchers {
     callBefore(response, [...BEGINNINGS, 'destroy'], () => beginAll(watchers))
   }
 
-  /** Connections wait for long, and would keep the last request of each. */
+  /** An idle connection would otherwise keep its last request in memory. */
   #forget(): void {
     this.last = undefined
     this.#response = undefined
@@ -64,8 +67,9 @@ class WatchedConnection implements Watchers {
 const connections = new WeakMap<Socket, WatchedConnection>()
 
 /**
- * Returns the watchers of a response that is the next to be sent on its connection; `undefined` if it has to
- * wait for others, has sent its headers, is over, or was not made by the server of node:http.
+ * Returns the watchers of a response that is the next to be sent on its connection. Returns `undefined` if
+ * the response has to wait for others, has sent its headers, is over, or was not made by the server of
+ * node:http.
  */
 export function watchersAtConnection(res: ServerResponse): Watchers | undefined {
   const socket = res.socket as HttpSocket | null | undefined

@@ -30,7 +30,7 @@ export class Window {
   #peak = 0
   #leastLoopDelayMs = Number.POSITIVE_INFINITY
 
-  /** Begins a window when so many requests run. `latencyMs` is how long requests took of late. */
+  /** Begins a window while `running` requests run. `latencyMs` is how long requests took recently. */
   constructor(startedAtMs: number, running: number, latencyMs: number) {
     this.#leastMs = Math.min(LONGEST_MS, Math.max(WINDOW_MS, LATENCIES * latencyMs))
     this.#startedAtMs = startedAtMs
