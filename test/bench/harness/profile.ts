@@ -63,17 +63,15 @@ export function totalOf({ own, children }: Frame): number {
   return children.reduce((sum, child) => sum + totalOf(child), own)
 }
 
-/** Express' `next`, where the rest of the application begins. */
-const REST = /^next .*router/
-
 /**
- * Returns what the functions of files like `files` took, and whatever they called, by function: without the
- * functions whose name and file are like `rest`, and what these called.
+ * Returns what the functions of files like `files` took, and whatever they called, by function: without
+ * Express' `next`, where the rest of the application begins.
  */
-export function selfUnder(frame: Frame, files: RegExp, rest = REST): Self {
+export function selfUnder(frame: Frame, files: RegExp): Self {
   const self: Record<string, number> = {}
   const visit = ({ name, url, own, children }: Frame, isUnder: boolean) => {
-    const counts = !rest.test(`${name} ${url}`) && (isUnder || files.test(url))
+    const isRest = name === 'next' && url.includes('router')
+    const counts = !isRest && (isUnder || files.test(url))
     const place = `${name || '(anonymous)'} ${url.split('/').slice(-2).join('/')}`
     if (counts && own > 0) self[place] = (self[place] ?? 0) + own
     for (const child of children) visit(child, counts)
