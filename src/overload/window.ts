@@ -8,7 +8,7 @@ const MIN_SAMPLES = 10
  * effect would swing.
  */
 const LATENCIES = 2.5
-const LONGEST_MS = 10_000
+const LONGEST_MS = 15_000
 
 /** An event loop is overloaded if it is late by more than this in every measurement of a window. */
 const MAX_LOOP_DELAY_MS = 30
