@@ -25,8 +25,8 @@ export interface AdaptiveLimitOptions {
 const HALF_WAY_SAMPLES = 20
 
 /**
- * At the end of the start, the limit is how many requests run, and this many standard deviations more, by Poisson's
- * distribution.
+ * At the end of the start, the limit is how many requests run, and this many standard deviations more, by
+ * Poisson's distribution.
  */
 const START_MARGIN = 4
 
@@ -46,22 +46,23 @@ const LONGEST_MS = 86_400_000
  * Finds how many requests may run at once, from how long they take. It is pure: time is an argument, in
  * milliseconds of a monotonic clock, with fractions.
  *
- * The rule is that of Envoy's adaptive concurrency filter: the limit is multiplied by
- * `tolerance × baseline / latency`, between 0.5 and 2, and the square root of the limit is added for bursts.
- * Latencies are means, and not percentiles. Six more things differ:
+ * The rule is that of Envoy's adaptive concurrency filter: the limit is multiplied by `tolerance × baseline
+ * / latency`, between 0.5 and 2, and the square root of the limit is added for bursts. Latencies are means,
+ * and not percentiles. Six more things differ:
  *
  * - Latencies are compared by class of routes, so that a slow report is no overload.
  * - A window with few samples moves the limit less.
  * - The baseline falls whenever a window is surely faster, and a probe runs only while requests are denied.
  * - The limit does not grow while less than half of it is used (Netflix' Gradient2), nor fall while less
  *   than three quarters are: then no queue is as long as it, and requests take longer for another reason.
- * - A fall is undone as soon as requests are as fast as without a queue and none is denied, unless a probe has
- *   come since. The queue of a burst goes away by itself, and the limit would find its way back only slowly.
+ * - A fall is undone as soon as requests are as fast as without a queue and none is denied, unless a probe
+ *   has come since. The queue of a burst goes away by itself, and the limit would find its way back only
+ *   slowly.
  * - Until the first requests have ended, the limit is `max`. Then it follows from how many run, so a process
  *   that starts under load denies no request just because it has learned nothing yet.
  *
- * A probe lets few requests run at once. Requests that began before a probe count neither for it nor
- * after it, since their latency contains the queue of another limit.
+ * A probe lets few requests run at once. Requests that began before a probe count neither for it nor after
+ * it, since their latency contains the queue of another limit.
  */
 export class AdaptiveLimit {
   readonly #options: AdaptiveLimitOptions
@@ -126,8 +127,9 @@ export class AdaptiveLimit {
   }
 
   /**
-   * Records how late the event loop was. This can only lower the limit, and only if most of it is used and the
-   * loop was late in every measurement of a window. A single pause, such as a garbage collection, does not count.
+   * Records how late the event loop was. This can only lower the limit, and only if most of it is used and
+   * the loop was late in every measurement of a window. A single pause, such as a garbage collection, does
+   * not count.
    */
   recordLoopDelay(delayMs: number): void {
     this.#window.addLoopDelay(delayMs)
@@ -168,8 +170,8 @@ export class AdaptiveLimit {
   }
 
   /**
-   * If the server is overloaded, a request that begins now takes longer than the first ones took. By Little's law,
-   * it takes as long as those that run need to end.
+   * If the server is overloaded, a request that begins now takes longer than the first ones took. By
+   * Little's law, it takes as long as those that run need to end.
    */
   #endStart(nowMs: number, running: number): void {
     const { initial, min, max } = this.#options
@@ -251,8 +253,8 @@ export class AdaptiveLimit {
   }
 
   /**
-   * Returns how far a window moves the limit, by the effective number of its samples. After a surge, it is all
-   * of the way: requests would be denied by the time that there are more samples.
+   * Returns how far a window moves the limit, by the effective number of its samples. After a surge, it is
+   * all of the way: requests would be denied by the time that there are more samples.
    */
   #weightOf(count: number, nowMs: number): number {
     if (this.#surgeAtMs === nowMs && this.#window.hasEnoughSamples) return 1

@@ -50,8 +50,8 @@ const ENOUGH_AT_START = 20
 const LEARNING_WINDOWS = 10
 
 /**
- * After this many times the baseline, most requests that began together have ended, not only the short ones. A
- * baseline that is more than `FAR` times as long as requests take is wrong.
+ * After this many times the baseline, most requests that began together have ended, not only the short ones.
+ * A baseline that is more than `FAR` times as long as requests take is wrong.
  */
 const SETTLED = 5
 const FAR = 10
@@ -130,8 +130,8 @@ export class Baselines {
 
   /**
    * Learns from a probe at low concurrency. Each probe is small, so earlier probes count too unless
-   * latencies have changed. The first probe replaces what was learned under load. A class that has become much
-   * slower keeps its baseline until the next probe confirms it.
+   * latencies have changed. The first probe replaces what was learned under load. A class that has become
+   * much slower keeps its baseline until the next probe confirms it.
    */
   probe(): Probed {
     const classes = Array.from(this.#classes.values())

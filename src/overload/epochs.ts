@@ -64,8 +64,8 @@ export class Epochs {
   }
 
   /**
-   * Returns whether all measured requests have ended. `needsMore` returns whether a class has too few of them,
-   * and is called only then.
+   * Returns whether all measured requests have ended. `needsMore` returns whether a class has too few of
+   * them, and is called only then.
    */
   isMeasured(nowMs: number, needsMore: () => boolean): boolean {
     const first = this.#first

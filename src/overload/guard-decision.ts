@@ -5,7 +5,9 @@ import type { ProcessGuard } from './process-guard.js'
 /** The name of the limit in decisions, events and metrics. */
 export const LIMIT_NAME = 'overload'
 
-/** Returns the decision on a request, which has taken a place unless it is denied. `parts` say whose it is. */
+/**
+ * Returns the decision on a request, which has taken a place unless it is denied. `parts` say whose it is.
+ */
 export function guardDecision(
   guard: ProcessGuard,
   allowed: boolean,

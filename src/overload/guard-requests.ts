@@ -24,12 +24,12 @@ export interface Guarded<Req extends object, Res> {
 }
 
 /**
- * Lets requests pass if there is a place. A request holds its place until the first byte of its response. If its
- * client leaves before, its handler holds it for a while.
+ * Lets requests pass if there is a place. A request holds its place until the first byte of its response. If
+ * its client leaves before, its handler holds it for a while.
  *
- * The client is read only if it can change the verdict, or if somebody hears of the decision. All other requests
- * get no decision, since that would take longer than to make it. The first client is always read, so that a key
- * function that fails does not do so only under overload.
+ * The client is read only if it can change the verdict, or if somebody hears of the decision. All other
+ * requests get no decision, since that would take longer than to make it. The first client is always read,
+ * so that a key function that fails does not do so only under overload.
  */
 export class RequestGuard<Req extends object, Res> {
   readonly #guard: ProcessGuard
@@ -84,8 +84,8 @@ export class RequestGuard<Req extends object, Res> {
   }
 
   /**
-   * In report mode, no request waits. What would have happened is reported when it would have happened, or once
-   * the response begins. Such a request has no latency that could be compared.
+   * In report mode, no request waits. What would have happened is reported when it would have happened, or
+   * once the response begins. Such a request has no latency that could be compared.
    */
   #passWaiting(place: RequestPlace<Req, Res>, settled: Promise<boolean>): true {
     place.hasPassed = true
@@ -127,8 +127,8 @@ export class RequestGuard<Req extends object, Res> {
   }
 
   /**
-   * Ends a request whose client has left. That is no decision: the guard has not denied it. In report mode, it
-   * passes, as it would without a guard.
+   * Ends a request whose client has left. That is no decision: the guard has not denied it. In report mode,
+   * it passes, as it would without a guard.
    */
   #turnAway(place: RequestPlace<Req, Res>): MaybePromise<boolean> {
     const { req, res, onDenied } = place
@@ -142,7 +142,9 @@ export class RequestGuard<Req extends object, Res> {
     return this.#steps.stepped.report(guardDecision(this.#guard, isAdmitted, parts), req)
   }
 
-  /** Calls `use` with the parts of a decision, unless the client of the request has left before it was known. */
+  /**
+   * Calls `use` with the parts of a decision, unless the client of the request has left before it was known.
+   */
   #withParts(
     place: RequestPlace<Req, Res>,
     use: (parts: readonly NamedPart[]) => MaybePromise<boolean>,

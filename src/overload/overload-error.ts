@@ -9,7 +9,7 @@ const SERVICE_UNAVAILABLE = 503
  * ```ts
  * import { OverloadError, overloadGuard } from 'headgate'
  *
- * const database = overloadGuard({ name: 'database' })
+ * const database = overloadGuard({ name: 'database', maxLimit: 20 }) // twice your connections
  * const query = async () => ['a row'] // your query
  * const rows = await database.run(query).catch((error) => {
  *   if (error instanceof OverloadError) return []

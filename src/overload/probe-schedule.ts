@@ -9,7 +9,9 @@ const TIMES_LONGER = 20
  * this time.
  */
 const PROBE_SOON_MS = 3000
-/** Denials for less than this time are a burst, and need no probe. After this time without one, it is over. */
+/**
+ * Denials for less than this time are a burst, and need no probe. After this time without one, it is over.
+ */
 const LASTING_MS = 1000
 
 /** When a probe is due. It keeps requests out, so it runs only while some are denied anyway. */
@@ -39,8 +41,8 @@ export class ProbeSchedule {
   }
 
   /**
-   * Records that the first requests have ended, and how long that took. Denials within the same time again, or
-   * within a second, come soon after the start.
+   * Records that the first requests have ended, and how long that took. Denials within the same time again,
+   * or within a second, come soon after the start.
    */
   recordStart(tookMs: number, nowMs: number): void {
     this.#trustedFromMs = nowMs + Math.max(LASTING_MS, tookMs)

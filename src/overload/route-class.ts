@@ -10,7 +10,9 @@ export interface ClassNames {
 /** Of routes of frameworks. Beyond, a name is made for each request. */
 const MAX_ROUTES = 1000
 
-/** So many segments have classes, which leaves others of the 500 to routes. The first ones have them at once. */
+/**
+ * So many segments have classes, which leaves others of the 500 to routes. The first ones have them at once.
+ */
 const MAX_SEGMENTS = 40
 const FIRST_SEGMENTS = 20
 
@@ -25,9 +27,9 @@ const MAX_SEGMENT_LENGTH = 64
 const CATCH_ALL = /^\/?[{(]?\/?\.?\*/
 
 /**
- * The classes of routes by which a guard compares latencies: the method, the route, and whether the status is
- * an error. Errors are mostly faster than what they replace. If no framework tells the route, the first segment
- * of the path takes its place.
+ * The classes of routes by which a guard compares latencies: the method, the route, and whether the status
+ * is an error. Errors are mostly faster than what they replace. If no framework tells the route, the first
+ * segment of the path takes its place.
  *
  * Clients can invent segments. None gets a class by failing, and known classes stay. All other requests of a
  * method share one.

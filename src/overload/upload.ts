@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
-/** A request of node:http, or of Node.js' HTTP/2 compatibility API. Middleware may give the first a stream also. */
+/**
+ * A request of node:http, or of Node.js' HTTP/2 compatibility API. Middleware may give the first a stream
+ * also.
+ */
 export interface Upload extends IncomingMessage {
   readonly stream?: {
     readonly endAfterHeaders?: boolean
@@ -23,8 +26,8 @@ export function isArriving({ complete, stream }: Upload): boolean {
 }
 
 /**
- * Returns whether somebody reads the body of a request, and has read all that has arrived. If not, its handler
- * is busy with something other than the wait for the rest.
+ * Returns whether somebody reads the body of a request, and has read all that has arrived. If not, its
+ * handler is busy with something other than the wait for the rest.
  */
 export function isAwaited({ readableFlowing, readableLength }: Upload): boolean {
   return readableFlowing !== null && readableLength === 0

@@ -4,8 +4,8 @@ const PATIENT_MS = 1000
 const MIN_SAMPLES = 10
 
 /**
- * It stays open for this many latencies, up to the longest time. A limit that moved more often than it shows an
- * effect would swing.
+ * It stays open for this many latencies, up to the longest time. A limit that moved more often than it shows
+ * an effect would swing.
  */
 const LATENCIES = 2.5
 const LONGEST_MS = 15_000
@@ -72,7 +72,9 @@ export class Window {
     return this.#sumMs / this.#count
   }
 
-  /** The part of the limit that the event loop can serve: less than 1 if it is overloaded, at least a half. */
+  /**
+   * The part of the limit that the event loop can serve: less than 1 if it is overloaded, at least a half.
+   */
   get loopFactor(): number {
     if (this.#leastLoopDelayMs === Number.POSITIVE_INFINITY) return 1
     return Math.min(1, Math.max(0.5, MAX_LOOP_DELAY_MS / this.#leastLoopDelayMs))
