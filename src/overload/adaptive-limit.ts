@@ -6,10 +6,11 @@ import { Window } from './window.js'
 
 /** The numbers of an adaptive limit. */
 export interface AdaptiveLimitOptions {
-  /** The least limit after the first requests of the process have ended. Until then, the limit is `max`. */
+  /**
+   * The least limit after the first requests of the process have ended, and the limit if they show an overload.
+   * Until they have ended, the limit is `max`.
+   */
   readonly initial: number
-  /** The limit if the process turns out to have started under overload. */
-  readonly overloaded: number
   /** The limit never falls below it, so that there are latencies to learn from. */
   readonly min: number
   readonly max: number
@@ -193,9 +194,9 @@ export class AdaptiveLimit {
    * anew.
    */
   #startProbe(nowMs: number, running: number): void {
-    const { min, overloaded } = this.#options
+    const { min, initial } = this.#options
     const { isFirst } = this.#probes
-    if (isFirst) this.#limit = Math.min(this.#limit, Math.max(min, overloaded))
+    if (isFirst) this.#limit = Math.min(this.#limit, Math.max(min, initial))
     this.#epochs.startProbe(nowMs)
     this.#probePlaces.start(this.#limit, running, this.#latencyMs, isFirst, nowMs)
     this.#quietSinceMs = undefined
@@ -225,7 +226,7 @@ export class AdaptiveLimit {
 
   #startWindow(nowMs: number, running: number): void {
     if (!this.#window.isEmpty) this.#latencyMs = this.#window.meanMs
-    this.#window = new Window(nowMs, running, this.#latencyMs)
+    this.#window = new Window(nowMs, running, this.#baselines.windowMs || this.#latencyMs)
   }
 
   #closeWindow(nowMs: number, running: number): void {

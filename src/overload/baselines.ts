@@ -73,6 +73,7 @@ const LIKELY = 2
 export class Baselines {
   readonly #classes = new Map<string | symbol, RouteClass>()
   #isProbed = false
+  #windowMs = 0
 
   /** Counts the latency of a request. */
   add(routeClass: string, latencyMs: number): void {
@@ -107,6 +108,7 @@ export class Baselines {
     }
     const { sumMs, sumOfSquares } = counted
     if (baselineMs === 0 || sumOfSquares === 0) return { factor: 1, count: 0 }
+    this.#windowMs = baselineMs / counted.count
     return { factor: sumMs / baselineMs, count: sumMs ** 2 / sumOfSquares }
   }
 
@@ -158,6 +160,11 @@ export class Baselines {
       afterMs += count * each.baselineMs
     }
     return { slower: beforeMs > 0 ? afterMs / beforeMs : 1, isSure }
+  }
+
+  /** The mean baseline of the requests of the last window, in milliseconds; 0 if it is not known yet. */
+  get windowMs(): number {
+    return this.#windowMs
   }
 
   /** Returns the baseline of a class in milliseconds; `undefined` if it is not known yet. */

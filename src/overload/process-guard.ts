@@ -9,9 +9,8 @@ import type { GuardSettings } from './options.js'
 import { RecentShare } from './recent-share.js'
 import type { Entry, Ticket, Verdict } from './ticket.js'
 
-/** The limit of a server that has not been busy yet, and of one that was overloaded from its start on. */
-const INITIAL_LIMIT = 50
-const OVERLOADED_LIMIT = 20
+/** The limit of a server that has not been busy yet, or that was overloaded from its start on. */
+const INITIAL_LIMIT = 20
 
 /** The ratio of latency to baseline that counts as healthy. */
 const TOLERANCE = 1.4
@@ -87,7 +86,6 @@ export class ProcessGuard {
     this.tenants = new FairShares(weightOf)
     this.#limit = new AdaptiveLimit({
       initial: INITIAL_LIMIT,
-      overloaded: OVERLOADED_LIMIT,
       min: minLimit,
       max: maxLimit,
       tolerance: TOLERANCE,

@@ -7,7 +7,7 @@ const MIN_SAMPLES = 10
  * It stays open for this many latencies, up to the longest time. A limit that moved more often than it shows
  * an effect would swing.
  */
-const LATENCIES = 2.5
+const LATENCIES = 3.5
 const LONGEST_MS = 15_000
 
 /** An event loop is overloaded if it is late by more than this in every measurement of a window. */
@@ -30,7 +30,7 @@ export class Window {
   #peak = 0
   #leastLoopDelayMs = Number.POSITIVE_INFINITY
 
-  /** Begins a window while `running` requests run. `latencyMs` is how long requests took recently. */
+  /** Begins a window while `running` requests run. `latencyMs` is how long they take without a queue. */
   constructor(startedAtMs: number, running: number, latencyMs: number) {
     this.#leastMs = Math.min(LONGEST_MS, Math.max(WINDOW_MS, LATENCIES * latencyMs))
     this.#startedAtMs = startedAtMs

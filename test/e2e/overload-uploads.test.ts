@@ -179,7 +179,7 @@ test('Fastify gives the places of slow uploads back', async () => {
   expect(guard.status().running).toBe(0)
 })
 
-test('the time of slow uploads is not compared: the limit stays', async () => {
+test('the time of slow uploads is not compared: the limit does not fall', async () => {
   const forward = stopClock()
   const guard = overloadGuard({ maxWait: 0, routeClass: () => 'all' })
   const { requests, note } = noted()
@@ -196,5 +196,6 @@ test('the time of slow uploads is not compared: the limit stays', async () => {
     forward(1000)
     await endpoint.send()
   }
-  expect(guard.status()).toMatchObject({ running: 0, limit })
+  const after = guard.status()
+  expect([after.running, after.limit >= limit]).toEqual([0, true])
 })

@@ -3,7 +3,7 @@ import { AdaptiveLimit, type AdaptiveLimitOptions } from '../../../src/overload/
 
 const newLimit = (changes: Partial<AdaptiveLimitOptions> = {}) =>
   new AdaptiveLimit({
-    ...{ initial: 20, overloaded: 20, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5 },
+    ...{ initial: 20, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5 },
     ...changes,
   })
 
