@@ -7,7 +7,7 @@ const MIN_SAMPLES = 10
  * It stays open for this many latencies, up to the longest time. A limit that moved more often than it shows
  * an effect would swing.
  */
-const LATENCIES = 3.5
+const LATENCIES = 2.5
 const LONGEST_MS = 15_000
 
 /** An event loop is overloaded if it is late by more than this in every measurement of a window. */

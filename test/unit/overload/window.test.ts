@@ -17,12 +17,12 @@ test('a window is over after 100 ms with ten requests, and after a second withou
   ])
 })
 
-test('it stays open for three and a half latencies, and for a quarter of a minute at most', () => {
-  const over = [28, 30, 1000, 10_000].map((latencyMs) => {
+test('it stays open for two and a half latencies, and for a quarter of a minute at most', () => {
+  const over = [40, 41, 1000, 10_000].map((latencyMs) => {
     const window = windowOf(10, { latencyMs })
-    return [1100, 1105, 4499, 4500, 15_999, 16_000].filter((nowMs) => window.isOver(nowMs))[0]
+    return [1100, 1102.5, 3499, 3500, 15_999, 16_000].filter((nowMs) => window.isOver(nowMs))[0]
   })
-  expect(over).toEqual([1100, 1105, 4500, 16_000])
+  expect(over).toEqual([1100, 1102.5, 3500, 16_000])
 })
 
 test('it knows the mean latency, and the most requests that ran at once', () => {

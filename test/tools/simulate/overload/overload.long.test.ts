@@ -25,6 +25,11 @@ test.each(CALM)('%s: nothing is denied', (name) => {
   expect(figuresOf(name).map(({ denied }) => denied)).toEqual(Array(SEEDS).fill(0))
 })
 
+test('a healthy server that gets ten times the requests at once denies few', () => {
+  const denied = figuresOf('healthy, 200 ms, from 50 to 500 a second').map((figures) => figures.denied)
+  expect(Math.max(...denied)).toBeLessThan(0.005)
+})
+
 test('below the capacity, bursts of slow requests deny few', () => {
   const denied = figuresOf('0.7 times, 1 and 50 ms, 10 min').map((figures) => figures.denied)
   expect(Math.max(...denied)).toBeLessThan(0.004) // with waits of 50 ms, no limit can deny none
