@@ -151,7 +151,7 @@ export class AdaptiveLimit {
     if (isOver && this.#epochs.isStart) this.#endStart(nowMs, running)
     else if (isOver || (this.#epochs.isProbe && this.#isQuiet(nowMs, running)))
       this.#endProbe(nowMs, running, isMeasured)
-    this.#probePlaces.advance(nowMs)
+    if (this.#epochs.isProbe) this.#probePlaces.advance(nowMs)
     if (this.#epochs.isStart || this.#epochs.isProbe) return
     if (this.#probes.isDue(nowMs) && this.#canProbe) this.#startProbe(nowMs, running)
     else if (this.#window.isOver(nowMs)) this.#closeWindow(nowMs, running)

@@ -59,7 +59,7 @@ export function readTenant<Req>(tenant: ((req: Req) => unknown) | undefined, req
   throw wrongKind(OWNER, 'the result of tenant', must, given, 'Return the name of the tenant, as String(id).')
 }
 
-const MAX_TENANT_LENGTH = 256
+export const MAX_TENANT_LENGTH = 256
 
 /** Whether a value is the name of a tenant. */
 export const isTenant = (value: unknown): value is string =>

@@ -6,7 +6,7 @@ const PROBE_EVERY_MS = 30_000
 const TIMES_LONGER = 20
 /**
  * If the limit has halved, the server may be slower and not have a longer queue. So a probe is due after
- * this time.
+ * this time, as it is to confirm another one.
  */
 const PROBE_SOON_MS = 3000
 /**
@@ -73,7 +73,7 @@ export class ProbeSchedule {
     this.#nextAtMs = nowMs + Math.max(PROBE_EVERY_MS, TIMES_LONGER * tookMs) * (0.75 + 0.5 * this.#random())
   }
 
-  /** Makes the next probe due soon, because the limit has halved since the last one. */
+  /** Makes the next probe due soon. */
   hasten(nowMs: number): void {
     this.#nextAtMs = Math.min(this.#nextAtMs, nowMs + PROBE_SOON_MS)
   }

@@ -3,7 +3,7 @@ import { optional, readOptions } from '../options/option-table.js'
 import { choice, wrongKind } from '../util/validate.js'
 import { fieldsOf, hasMethods, isObject } from '../util/values.js'
 import { PRIORITIES, type Priority } from './cohorts.js'
-import { isTenant, OWNER } from './option-functions.js'
+import { isTenant, MAX_TENANT_LENGTH, OWNER } from './option-functions.js'
 
 /** The options of a guarded call. */
 export interface RunOptions {
@@ -13,7 +13,7 @@ export interface RunOptions {
   priority?: Priority
   /**
    * What the call does, such as `'report'`. Like the `routeClass` of a request, it groups calls whose
-   * latencies are compared. At most 100 operations are kept, and all others share one. Default: one
+   * latencies are compared. At most 500 operations are kept, and all others share one. Default: one
    * operation for all calls.
    */
   operation?: string
@@ -72,7 +72,8 @@ const TABLE = () => ({
 
 function readTenantName(owner: string, option: string, tenant: unknown): string {
   if (isTenant(tenant)) return tenant
-  throw wrongKind(owner, option, 'a string of at most 256 characters', tenant, 'Write tenant: String(id).')
+  const must = `a string of at most ${MAX_TENANT_LENGTH} characters`
+  throw wrongKind(owner, option, must, tenant, 'Write tenant: String(id).')
 }
 
 function readClient(owner: string, option: string, client: unknown): string {

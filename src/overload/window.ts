@@ -4,8 +4,8 @@ const PATIENT_MS = 1000
 const MIN_SAMPLES = 10
 
 /**
- * It stays open for this many latencies, up to the longest time. A limit that moved more often than it shows
- * an effect would swing.
+ * It stays open for this many times as long as a request takes without a queue, up to the longest time. A
+ * limit that moved more often than it shows an effect would swing.
  */
 const LATENCIES = 2.5
 const LONGEST_MS = 15_000
