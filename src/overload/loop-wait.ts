@@ -76,6 +76,11 @@ export class LoopWait {
     return this.#wasLate
   }
 
+  /** Returns how long the loop has not been idle. */
+  busyMs(nowMs: number): number {
+    return nowMs - this.#busySinceMs
+  }
+
   #beginTurn(nowMs: number): void {
     if (this.#loop === undefined) return
     this.#wasLate = false // the time between turns is not that of a denial

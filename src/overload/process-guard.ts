@@ -9,8 +9,12 @@ import type { GuardSettings } from './options.js'
 import { RecentShare } from './recent-share.js'
 import type { Entry, Ticket, Verdict } from './ticket.js'
 
-/** The limit of a server that has not been busy yet, or that was overloaded from its start on. */
-const INITIAL_LIMIT = 20
+/** The limit of a server that has not been busy yet, and of one that turns out to be busy. */
+const INITIAL_LIMIT = 50
+const INITIAL_LIMIT_IF_BUSY = 20
+
+/** An event loop is busy if it has not been idle for this time. */
+const BUSY_MS = 50
 
 /** The ratio of latency to baseline that counts as healthy. */
 const TOLERANCE = 1.4
@@ -86,6 +90,7 @@ export class ProcessGuard {
     this.tenants = new FairShares(weightOf)
     this.#limit = new AdaptiveLimit({
       initial: INITIAL_LIMIT,
+      initialIfBusy: INITIAL_LIMIT_IF_BUSY,
       min: minLimit,
       max: maxLimit,
       tolerance: TOLERANCE,
@@ -115,6 +120,7 @@ export class ProcessGuard {
     if (loop.turns !== this.#turns) {
       this.#turns = loop.turns
       this.#limit.recordLoopDelay(loop.lastTurnMs)
+      if (loop.busyMs(nowMs) > BUSY_MS) this.#limit.recordBusyLoop(this.#core.running)
     }
     return this.#offer(entry, nowMs, isLate)
   }

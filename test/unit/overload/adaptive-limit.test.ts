@@ -3,8 +3,8 @@ import { AdaptiveLimit, type AdaptiveLimitOptions } from '../../../src/overload/
 
 const newLimit = (changes: Partial<AdaptiveLimitOptions> = {}) =>
   new AdaptiveLimit({
-    ...{ initial: 20, min: 3, max: 1000, tolerance: 1.4, random: () => 0.5 },
-    ...changes,
+    ...{ initial: 20, initialIfBusy: changes.initial ?? 20, min: 3, max: 1000, tolerance: 1.4 },
+    ...{ random: () => 0.5, ...changes },
   })
 
 /** Has so many requests begin and end that all took the same time, while `running` ran. */

@@ -13,7 +13,7 @@ interface Options {
 }
 
 function coreOf({ initial = 4, max = initial, weightOf, canWait = true }: Options = {}): GuardCore {
-  const options = { initial, min: 3, max, tolerance: 1.4, random: () => 0.5 }
+  const options = { initial, initialIfBusy: initial, min: 3, max, tolerance: 1.4, random: () => 0.5 }
   const limit = new AdaptiveLimit(options)
   const tenants = weightOf && new FairShares(weightOf)
   return new GuardCore({ limit, criticalShare: 0.2, targetWaitMs: 5, burstWaitMs: 100, tenants, canWait })

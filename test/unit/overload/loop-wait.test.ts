@@ -105,9 +105,20 @@ test('turns are counted, with the time since their first request', () => {
   expect([loop.turns, loop.lastTurnMs]).toEqual([1, 20])
 })
 
-test('on a platform that does not tell, no request is late', () => {
+test('the loop is busy from the first request that arrived while it was idle, until it is idle again', () => {
+  const { loop, now, turn, wait } = loopOf()
+  wait(1000)
+  const busyMs = [() => turn(4), () => turn(4), () => wait(10), () => turn(1)].map((act) => {
+    act()
+    return loop.busyMs(now())
+  })
+  expect(busyMs).toEqual([20, 40, 50, 5])
+})
+
+test('on a platform that does not tell, no request is late, and the loop counts as busy', () => {
   const loop = new LoopWait(undefined)
   expect([loop.isLate(1, false), loop.isLate(5000, false), loop.turns]).toEqual([false, false, 0])
+  expect(loop.busyMs(5000)).toBe(5000)
 })
 
 test('in a real event loop, a turn ends once its events are handled', async () => {

@@ -106,6 +106,9 @@ const HEALTHY: Readonly<Record<string, OverloadScenario>> = {
   'healthy, 100 ms, 400 a second': healthy(100, 400),
   'healthy, 2 s, 50 a second': healthy(2000, 50, 30 * MINUTE),
   'healthy, 10 s, 5 a second': healthy(10_000, 5, 30 * MINUTE),
+  'healthy, 100 ms, bursts of 30': healthy(100, 1500, 5 * MINUTE, {
+    rateAt: (nowMs) => (nowMs % 10_000 < 20 ? 1500 : 5) / 1000,
+  }),
 }
 
 /** The scenarios in which nothing is to be denied. */

@@ -1,0 +1,160 @@
+import type { Slowdown } from './baselines.js'
+import type { Window } from './window.js'
+
+/** The numbers of the rule for a limit. */
+export interface LimitRuleOptions {
+  /** The least limit after the first requests of the process have ended. Until then, the limit is `max`. */
+  readonly initial: number
+  /** The same for a process that turns out to be busy: by its event loop, its first queue, or its start. */
+  readonly initialIfBusy: number
+  /** The limit never falls below it, so that there are latencies to learn from. */
+  readonly min: number
+  readonly max: number
+  /** The ratio of latency to baseline that counts as healthy. */
+  readonly tolerance: number
+}
+
+/** What else is known about a window. */
+export interface WindowFacts {
+  readonly isSurge: boolean
+  readonly hasDenied: boolean
+}
+
+/** A window with this many samples moves the limit half of the way. */
+const HALF_WAY_SAMPLES = 20
+
+/** A window multiplies the limit by these at least and at most, before it adds the square root. */
+const LEAST_FACTOR = 0.5
+const MOST_FACTOR = 2
+
+/** The limit moves only if this share of it was used: up, and down. */
+const GROWS_FROM = 0.5
+const FALLS_FROM = 0.75
+
+/** After so many requests in calm windows in a row, with half of the limit used, it is no guess. */
+const PROVEN_BY = 100
+
+/**
+ * At the end of the start, the limit is how many requests run, and this many standard deviations more, by
+ * Poisson's distribution.
+ */
+const START_MARGIN = 4
+
+/**
+ * How the limit moves: by the rule of Envoy's adaptive concurrency filter, which multiplies it by `tolerance ×
+ * baseline / latency`, between 0.5 and 2, and adds the square root of the limit for bursts. Differences:
+ *
+ * - A window with few samples moves the limit less.
+ * - The limit does not grow while less than half of it is used (Netflix' Gradient2), nor fall while less
+ *   than three quarters are: then no queue is as long as it, and requests take longer for another reason.
+ * - A fall is undone as soon as requests are as fast as without a queue and none is denied, unless a probe
+ *   has come since. The queue of a burst goes away by itself, and the limit would find its way back only
+ *   slowly.
+ * - The limit of a process that has never used half of it is a guess. It is high, for bursts to a quiet
+ *   server. Once the process is busy, it falls at once.
+ */
+export class LimitRule {
+  readonly #options: LimitRuleOptions
+  #limit: number
+  /** The highest limit since the last probe that did for requests without a queue. */
+  #calmLimit: number
+  /** What a limit that is a guess may fall to at once. Otherwise `undefined`. */
+  #busyLimit: number | undefined
+  #provenBy = 0
+
+  constructor(options: LimitRuleOptions) {
+    this.#options = options
+    this.#limit = this.#calmLimit = options.max
+  }
+
+  get limit(): number {
+    return this.#limit
+  }
+
+  /** Whether the limit of the start has not been used yet. */
+  get isGuess(): boolean {
+    return this.#busyLimit !== undefined
+  }
+
+  /** Whether the limit has fallen by half without a probe. */
+  get hasHalved(): boolean {
+    return this.#limit < this.#calmLimit / 2
+  }
+
+  /** Sets the first limit, at the end of the start. `running` is how many requests run. */
+  start(running: number): void {
+    const { initial, initialIfBusy } = this.#options
+    const needed = running + START_MARGIN * Math.sqrt(running)
+    const busyLimit = this.#clamp(Math.max(initialIfBusy, needed))
+    this.#limit = this.#calmLimit = this.#clamp(Math.max(initial, needed))
+    this.#busyLimit = busyLimit < this.#limit ? busyLimit : undefined
+  }
+
+  /**
+   * Begins a probe. If it is the first one of a process that was overloaded at its start, how many requests
+   * ran then says nothing, so the limit starts anew.
+   */
+  startProbe(isFirst: boolean): void {
+    const { min, initialIfBusy } = this.#options
+    if (isFirst) this.#limit = Math.min(this.#limit, Math.max(min, initialIfBusy))
+    this.#busyLimit = undefined
+  }
+
+  /**
+   * Records that requests take this many times as long as before, by a probe. By Little's law, slower
+   * requests need more places for the same work. So a limit that has fallen rises again.
+   */
+  endProbe(slower: number): void {
+    this.#limit = Math.max(this.#limit, Math.min(this.#limit * slower, this.#calmLimit))
+    this.#calmLimit = this.#limit
+  }
+
+  /** Records that the event loop was busy while `running` requests ran. This can only lower a guess. */
+  recordBusyLoop(running: number): void {
+    if (this.#busyLimit !== undefined && running >= this.#busyLimit) this.#startAnew(this.#busyLimit)
+  }
+
+  /** Moves the limit by how much slower requests were in a window than without a queue. */
+  move(window: Window, slowdown: Slowdown, facts: WindowFacts): void {
+    const { peak, hasEnoughSamples, loopFactor } = window
+    const { factor, count } = slowdown
+    const isCalm = factor <= this.#options.tolerance
+    const next = this.#next(factor)
+    const isFall = next < this.#limit
+    this.#provenBy = isCalm && peak >= this.#limit * GROWS_FROM ? this.#provenBy + window.count : 0
+    if (this.#provenBy >= PROVEN_BY) this.#busyLimit = undefined
+    if (peak >= this.#limit * (isFall ? FALLS_FROM : GROWS_FROM)) {
+      const isWhole = (isFall && this.isGuess) || (facts.isSurge && hasEnoughSamples)
+      const weight = isWhole ? 1 : count / (count + HALF_WAY_SAMPLES)
+      this.#limit = this.#clamp(this.#limit + (next - this.#limit) * weight)
+      if (this.#busyLimit !== undefined && this.#limit <= this.#busyLimit) this.#startAnew(this.#busyLimit)
+    }
+    if (isCalm && !facts.hasDenied && loopFactor === 1)
+      this.#limit = this.#calmLimit = Math.max(this.#limit, this.#calmLimit)
+  }
+
+  /** Lowers the limit if the event loop was late in all of a window, and most places were used. */
+  followLoop({ peak, loopFactor }: Window): void {
+    if (peak >= this.#limit * FALLS_FROM) this.#limit = Math.max(this.#options.min, this.#limit * loopFactor)
+  }
+
+  /**
+   * Returns the limit for requests that take `factor` times as long as without a queue. After a surge, a
+   * window moves it all of the way: requests would be denied by the time that there are more samples.
+   */
+  #next(factor: number): number {
+    const least = Math.min(LEAST_FACTOR, (this.#busyLimit ?? this.#limit) / this.#limit)
+    const change = this.#options.tolerance / factor
+    return this.#limit * Math.min(MOST_FACTOR, Math.max(least, change)) + Math.sqrt(this.#limit)
+  }
+
+  /** Takes a limit that was a guess for another one. */
+  #startAnew(limit: number): void {
+    this.#limit = this.#calmLimit = limit
+    this.#busyLimit = undefined
+  }
+
+  #clamp(limit: number): number {
+    return Math.min(this.#options.max, Math.max(this.#options.min, limit))
+  }
+}
