@@ -105,6 +105,11 @@ export class AdaptiveLimit {
     this.#window.addLoopDelay(delayMs)
   }
 
+  /** Whether the limit of the start has not been used yet. */
+  get isGuess(): boolean {
+    return this.#rule.isGuess
+  }
+
   /** Records that the event loop was busy while `running` requests ran. */
   recordBusyLoop(running: number): void {
     this.#rule.recordBusyLoop(running)

@@ -120,8 +120,8 @@ export class ProcessGuard {
     if (loop.turns !== this.#turns) {
       this.#turns = loop.turns
       this.#limit.recordLoopDelay(loop.lastTurnMs)
-      if (loop.busyMs(nowMs) > BUSY_MS) this.#limit.recordBusyLoop(this.#core.running)
     }
+    if (this.#limit.isGuess && loop.busyMs(nowMs) > BUSY_MS) this.#limit.recordBusyLoop(this.#core.running)
     return this.#offer(entry, nowMs, isLate)
   }
 
