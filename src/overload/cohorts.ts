@@ -118,11 +118,11 @@ export class Cohorts {
     this.#share = this.#arrived === 0 ? 1 : this.#passed / this.#arrived
     this.#wasShort = this.#passed > this.#admitted
     this.#adjust(limit, running)
-    this.pause(nowMs)
+    this.startWindow(nowMs)
   }
 
   /** Begins a new window without closing the last one, as while a probe keeps requests out. */
-  pause(nowMs: number): void {
+  startWindow(nowMs: number): void {
     this.#windowAtMs = nowMs
     this.#arrived = this.#passed = this.#admitted = this.#unplaced = this.#ran = 0
   }

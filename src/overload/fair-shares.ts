@@ -56,7 +56,7 @@ export class FairShares {
   enter(id: string, nowMs: number): Tenant {
     this.#expire(nowMs)
     const tenant =
-      this.#active.get(id) ?? this.#resting.get(id) ?? this.#new.take(id, nowMs, () => this.#hasRoom())
+      this.#active.get(id) ?? this.#resting.get(id) ?? this.#new.take(id, nowMs, () => this.#makeRoom())
     if (tenant === undefined) return this.#touch(this.#newcomers, nowMs)
     if (!tenant.isActive) {
       this.#resting.delete(id)
@@ -150,7 +150,8 @@ export class FairShares {
     return tenant
   }
 
-  #hasRoom(): boolean {
+  /** Returns whether there is room for another tenant, by forgetting the oldest resting one if need be. */
+  #makeRoom(): boolean {
     if (this.#active.size + this.#resting.size < MAX_KNOWN) return true
     const oldest = this.#oldestResting()
     return oldest !== undefined && this.#resting.delete(oldest)

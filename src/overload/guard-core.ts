@@ -132,7 +132,7 @@ export class GuardCore {
 
   #advance(nowMs: number): void {
     this.#limit.advance(nowMs, this.#running)
-    if (this.#limit.isProbing) this.#cohorts.pause(nowMs)
+    if (this.#limit.isProbing) this.#cohorts.startWindow(nowMs)
     else this.#cohorts.advance(nowMs, this.#limit.current, this.#running)
     if (this.#waiting.count > 0) this.#waiting.serve((ticket) => this.#decideAgain(ticket, nowMs))
   }

@@ -62,9 +62,10 @@ export class LoopWait {
   }
 
   /**
-   * Returns whether a request that is handled now has waited too long. A critical one may wait for longer.
+   * Records that a request is handled now, and returns whether it has waited too long. A critical one may
+   * wait for longer.
    */
-  isLate(nowMs: number, isCritical: boolean): boolean {
+  recordRequest(nowMs: number, isCritical: boolean): boolean {
     if (this.#turnAtMs === undefined) this.#beginTurn(nowMs)
     else this.#countWork(nowMs)
     const longestMs = isCritical ? LONGEST_CRITICAL_WAIT_MS : LONGEST_WAIT_MS

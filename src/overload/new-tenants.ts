@@ -61,10 +61,10 @@ export class NewTenants {
   }
 
   /**
-   * Returns a tenant that is to get its own share now, if `hasRoom` returns true. Throws for a wrong weight,
+   * Returns a tenant that is to get its own share now, if `makeRoom` returns true. Throws for a wrong weight,
    * and also if the tenant is not remembered yet, so that its first request shows the mistake.
    */
-  take(id: string, nowMs: number, hasRoom: () => boolean): Tenant | undefined {
+  take(id: string, nowMs: number, makeRoom: () => boolean): Tenant | undefined {
     this.#firstMs ??= nowMs
     const newcomer = this.#tenants.get(id)
     if (newcomer === undefined) {
@@ -76,7 +76,7 @@ export class NewTenants {
     const wasThereAtStart = seenAtMs - this.#firstMs < NEW_MS
     if (!wasThereAtStart && this.#isCrowded(nowMs)) return undefined
     const tenant = tenantAt(id, this.#weightOf(id), seenAtMs)
-    if (!hasRoom()) return undefined
+    if (!makeRoom()) return undefined
     this.#leftAtMs = nowMs
     this.#tenants.delete(id)
     return tenant

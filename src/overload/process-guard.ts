@@ -116,7 +116,7 @@ export class ProcessGuard {
   offerRequest(entry: Entry): Verdict {
     const { now, loop } = this.#clock
     const nowMs = now()
-    const isLate = loop.isLate(nowMs, entry.priority === CRITICAL)
+    const isLate = loop.recordRequest(nowMs, entry.priority === CRITICAL)
     if (loop.turns !== this.#turns) {
       this.#turns = loop.turns
       this.#limit.recordLoopDelay(loop.lastTurnMs)

@@ -146,11 +146,11 @@ test('requests that wait still are no overload', () => {
   expect([cohorts.isDenying(0), cohorts.share]).toEqual([false, 1])
 })
 
-test('a pause begins a new window, in which what was before does not count', () => {
+test('what came before a new window does not count in it', () => {
   const cohorts = new Cohorts()
   const decide = (client: number, nowMs: number) => cohorts.decide(1, client, nowMs, false)
   for (let i = 0; i < 1000; i++) if (decide(i, 0) !== 'denied') cohorts.recordUnplaced()
-  cohorts.pause(100)
+  cohorts.startWindow(100)
   for (let i = 0; i < 50; i++) if (decide(i, 200) !== 'denied') cohorts.recordAdmission(16)
   cohorts.advance(300, LIMIT, LIMIT)
   expect(cohorts.isDenying(0)).toBe(false)

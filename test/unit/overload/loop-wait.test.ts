@@ -17,7 +17,7 @@ function loopOf() {
     /** Runs a turn of requests that take 5 ms each unless they are late. Returns which of them are. */
     turn(requests: number, tookMs = 5, denialMs = 0, isCritical = false): boolean[] {
       const late = Array.from({ length: requests }, () => {
-        const isLate = loop.isLate(nowMs, isCritical)
+        const isLate = loop.recordRequest(nowMs, isCritical)
         nowMs += isLate ? denialMs : tookMs
         return isLate
       })
@@ -117,14 +117,18 @@ test('the loop is busy from the first request that arrived while it was idle, un
 
 test('on a platform that does not tell, no request is late, and the loop counts as busy', () => {
   const loop = new LoopWait(undefined)
-  expect([loop.isLate(1, false), loop.isLate(5000, false), loop.turns]).toEqual([false, false, 0])
+  expect([loop.recordRequest(1, false), loop.recordRequest(5000, false), loop.turns]).toEqual([
+    false,
+    false,
+    0,
+  ])
   expect(loop.busyMs(5000)).toBe(5000)
 })
 
 test('in a real event loop, a turn ends once its events are handled', async () => {
   const loop = loopWait()
   const { turns: before } = loop
-  loop.isLate(performance.now(), false)
+  loop.recordRequest(performance.now(), false)
   await Promise.resolve()
   expect(loop.turns).toBe(before)
   await new Promise((resolve) => setImmediate(resolve))
