@@ -6,6 +6,8 @@ import { PRIORITIES, type Priority } from './cohorts.js'
 export const OWNER = 'overloadGuard'
 
 const SYNC_FIX = 'Look it up in middleware before the guard, and read it from the request.'
+/** The function for weights gets no request. */
+const WEIGHT_FIX = 'Load the weights in advance, and read them from a Map.'
 
 /**
  * Reads a function option that must not return a promise. An async function is an error at start-up. Any
@@ -13,7 +15,7 @@ const SYNC_FIX = 'Look it up in middleware before the guard, and read it from th
  */
 export function syncFunction<F>(owner: string, option: string, value: unknown): F | undefined {
   if (Object.prototype.toString.call(value) === '[object AsyncFunction]')
-    throw wrongUse(owner, `${option} must not be an async function`, SYNC_FIX)
+    throw wrongUse(owner, `${option} must not be an async function`, syncFix(option))
   return callback<F>(owner, option, value)
 }
 
@@ -22,14 +24,14 @@ const MIN_WEIGHT = 0.001
 const MAX_WEIGHT = 1000
 
 /** Returns the function that weighs tenants. It throws a `TypeError` for a wrong weight. */
-export function weigher(owner: string, weight: ((tenant: string) => number) | undefined) {
+export function weigher(weight: ((tenant: string) => number) | undefined) {
   if (weight === undefined) return () => 1
   return (tenant: string): number => {
     const given: unknown = weight(tenant)
     if (typeof given === 'number' && given >= MIN_WEIGHT && given <= MAX_WEIGHT) return given
-    ignoreRejection(given)
+    if (isPromise(given)) throw notSynchronous('weight', given)
     const must = `a number from ${MIN_WEIGHT} to ${MAX_WEIGHT}`
-    throw wrongOption(owner, 'the result of weight', must, given, fixOf(given, 'Return 1 for usual tenants.'))
+    throw wrongOption(OWNER, 'the result of weight', must, given, 'Return 1 for usual tenants.')
   }
 }
 
@@ -68,9 +70,7 @@ export const isTenant = (value: unknown): value is string =>
 /** Returns the error for a promise, whose rejection must not end the process. */
 function notSynchronous(option: string, promise: unknown): TypeError {
   ignoreRejection(promise)
-  return wrongUse(OWNER, `${option} must not return a promise`, SYNC_FIX)
+  return wrongUse(OWNER, `${option} must not return a promise`, syncFix(option))
 }
 
-function fixOf(given: unknown, fix: string): string {
-  return isPromise(given) ? 'It must not return a promise.' : fix
-}
+const syncFix = (option: string): string => (option === 'weight' ? WEIGHT_FIX : SYNC_FIX)

@@ -62,7 +62,7 @@ export function overloadSteps<Req extends object, Res>(
     { charge: (_steps, req, res, onDenied) => requests.enter(req, res, onDenied) },
   )
   const { limiter, stepped, modeSwitch } = steps
-  const numbers = { minLimit, maxLimit, maxWaitMs, weightOf: weigher(OWNER, options.weight) }
+  const numbers = { minLimit, maxLimit, maxWaitMs, weightOf: weigher(options.weight) }
   const guard = new ProcessGuard(numbers, () => modeSwitch.mode !== 'report')
   const requests: RequestGuard<Req, Res> = new RequestGuard({ guard, writer, options, steps })
   chargePlaces(guard, options, stepped)

@@ -142,6 +142,11 @@ describe('an option function', () => {
       { tenant: () => 'a', weight: () => undefined as never },
       'overloadGuard: the result of weight must be a number from 0.001 to 1000, got undefined. Return 1 for usual tenants.',
     ],
+    [
+      'weight that returns a promise',
+      { tenant: () => 'a', weight: () => Promise.resolve(1) } as never,
+      'overloadGuard: weight must not return a promise. Load the weights in advance, and read them from a Map.',
+    ],
     ['priority that throws', { priority: () => fail('no priority') }, 'no priority'],
     ['tenant that throws', { tenant: () => fail('no tenant') }, 'no tenant'],
     [
