@@ -63,34 +63,19 @@ const TABLE = () => ({
   rows: {
     signal: optional(readSignal),
     priority: optional(choice<Priority>(...PRIORITIES)),
-    operation: optional(readOperation),
-    tenant: optional(readTenantName),
-    client: optional(readClient),
+    operation: optional(text(isOperation, MAX_OPERATION_LENGTH, "Write operation: 'report'.")),
+    tenant: optional(text(isTenant, MAX_TENANT_LENGTH, 'Write tenant: String(id).')),
+    client: optional(text(isClient, 1024, 'Write client: String(user.id).')),
   },
   objectFix: "Write guard.run(call, { signal, priority: 'critical' }).",
 })
 
-function readTenantName(owner: string, option: string, tenant: unknown): string {
-  if (isTenant(tenant)) return tenant
-  const must = `a string of at most ${MAX_TENANT_LENGTH} characters`
-  throw wrongKind(owner, option, must, tenant, 'Write tenant: String(id).')
-}
-
-function readClient(owner: string, option: string, client: unknown): string {
-  if (isClient(client)) return client
-  throw wrongKind(
-    owner,
-    option,
-    'a string of at most 1024 characters',
-    client,
-    'Write client: String(user.id).',
-  )
-}
-
-function readOperation(owner: string, option: string, operation: unknown): string {
-  if (isOperation(operation)) return operation
-  const must = `a string of at most ${MAX_OPERATION_LENGTH} characters`
-  throw wrongKind(owner, option, must, operation, "Write operation: 'report'.")
+/** Returns the reader of an option that must be a string of at most so many characters. */
+function text(isValid: (value: unknown) => value is string, mostCharacters: number, fix: string) {
+  return (owner: string, option: string, value: unknown): string => {
+    if (isValid(value)) return value
+    throw wrongKind(owner, option, `a string of at most ${mostCharacters} characters`, value, fix)
+  }
 }
 
 function readSignal(owner: string, option: string, signal: unknown): AbortSignal {
