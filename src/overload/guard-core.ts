@@ -1,25 +1,15 @@
 import type { AdaptiveLimit } from './adaptive-limit.js'
 import { Cohorts, CRITICAL } from './cohorts.js'
-import type { FairShares } from './fair-shares.js'
+import { GuardPlaces, type GuardPlacesOptions } from './guard-places.js'
 import { type Entry, isRankWithinShare, rankOf, type Ticket, type Verdict } from './ticket.js'
 import { WaitingRequests } from './waiting-requests.js'
 
-export interface GuardCoreOptions {
-  readonly limit: AdaptiveLimit
-  /** The share of places that only critical requests may take. */
-  readonly criticalShare: number
+export interface GuardCoreOptions extends GuardPlacesOptions {
   readonly targetWaitMs: number
   readonly burstWaitMs: number
-  readonly tenants?: FairShares | undefined
   /** Whether requests may wait for a place. Default true. */
   readonly canWait?: boolean
 }
-
-/** After the last critical request, places are kept for others for this time. */
-const KEEP_CRITICAL_MS = 60_000
-
-/** The share of places that tenants beyond their shares leave free while others need theirs. */
-const KEPT_FOR_SHARES = 0.2
 
 /**
  * A request that is late when it is read counts as having waited for this time, longer than any may wait.
@@ -32,26 +22,27 @@ const TOO_LONG_MS = 60_000
  * from a timer.
  */
 export class GuardCore {
-  readonly #options: GuardCoreOptions
   readonly #limit: AdaptiveLimit
+  readonly #places: GuardPlaces
   readonly #cohorts = new Cohorts()
   readonly #waiting: WaitingRequests
-  #criticalAtMs = Number.NEGATIVE_INFINITY
-  #running = 0
+  readonly #targetWaitMs: number
   #lastMs = Number.NEGATIVE_INFINITY
   #steppedBackMs = 0
   #canWait: boolean
 
   constructor(options: GuardCoreOptions) {
-    this.#options = options
-    this.#limit = options.limit
-    this.#canWait = options.canWait ?? true
-    this.#waiting = new WaitingRequests(options.targetWaitMs, options.burstWaitMs)
+    const { limit, targetWaitMs, burstWaitMs, canWait = true } = options
+    this.#limit = limit
+    this.#places = new GuardPlaces(options)
+    this.#waiting = new WaitingRequests(targetWaitMs, burstWaitMs)
+    this.#targetWaitMs = targetWaitMs
+    this.#canWait = canWait
   }
 
   /** How many requests have a place. */
   get running(): number {
-    return this.#running
+    return this.#places.taken
   }
 
   /** How many requests wait for a place. */
@@ -78,9 +69,8 @@ export class GuardCore {
    * read, and is denied. If the request has to wait, `settle` is called later.
    */
   offer(entry: Entry, nowMs: number, isLate = false): Verdict {
-    const { tenants } = this.#options
     const timeMs = this.#time(nowMs)
-    const tenant = entry.tenantId === undefined ? undefined : tenants?.enter(entry.tenantId, timeMs)
+    const tenant = this.#places.enter(entry.tenantId, timeMs)
     const ticket = entry as Ticket
     ticket.arrivedAtMs = timeMs
     ticket.tenant = tenant
@@ -98,9 +88,8 @@ export class GuardCore {
     ticket.state = 'over'
     const timeMs = this.#time(nowMs)
     const heldMs = timeMs - ticket.startedAtMs
-    this.#limit.end(isSample ? routeClass : undefined, heldMs, ticket.epoch, this.#running)
-    this.#running--
-    if (ticket.tenant) this.#options.tenants?.returnPlace(ticket.tenant, timeMs)
+    this.#limit.end(isSample ? routeClass : undefined, heldMs, ticket.epoch, this.#places.taken)
+    this.#places.giveBack(ticket, timeMs)
     this.#advance(timeMs)
   }
 
@@ -131,23 +120,23 @@ export class GuardCore {
   }
 
   #advance(nowMs: number): void {
-    this.#limit.advance(nowMs, this.#running)
+    this.#limit.advance(nowMs, this.#places.taken)
     if (this.#limit.isProbing) this.#cohorts.startWindow(nowMs)
-    else this.#cohorts.advance(nowMs, this.#limit.current, this.#running)
+    else this.#cohorts.advance(nowMs, this.#limit.current, this.#places.taken)
     if (this.#waiting.count > 0) this.#waiting.serve((ticket) => this.#decideAgain(ticket, nowMs))
   }
 
   #decide(ticket: Ticket, nowMs: number, isLate: boolean): Verdict {
     this.#advance(nowMs)
-    if (ticket.priority === CRITICAL) this.#criticalAtMs = nowMs
-    const isWithinShare = this.#isWithinShare(ticket, nowMs)
+    if (ticket.priority === CRITICAL) this.#places.recordCritical(nowMs)
+    const isWithinShare = this.#places.isWithinShare(ticket, nowMs)
     const isProtected = ticket.tenant !== undefined && isWithinShare
-    const isWelcome = isWithinShare && this.#areMostPlacesFree
+    const isWelcome = isWithinShare && this.#places.areMostFree && this.#waiting.count === 0
     const verdict = this.#cohorts.decide(ticket.priority, ticket.client, nowMs, isWelcome)
     if (verdict === 'denied' && !isProtected) return this.#deny(ticket, nowMs)
     ticket.rank = rankOf(ticket.priority, isProtected || (isWithinShare && verdict === 'passes'))
     if (isLate) return this.#denyUnplaced(ticket, TOO_LONG_MS, nowMs)
-    if (this.#hasPlace(ticket, nowMs) && !this.#waiting.isAnyAhead(ticket.rank))
+    if (this.#places.isAnyFor(ticket, nowMs) && !this.#waiting.isAnyAhead(ticket.rank))
       return this.#admit(ticket, nowMs)
     if (!this.#canWait) {
       this.#cohorts.recordUnplaced()
@@ -161,7 +150,7 @@ export class GuardCore {
     if (!this.#canWait) return this.#deny(ticket, nowMs)
     const waitedMs = nowMs - ticket.arrivedAtMs
     if (waitedMs > this.#maxWaitMs(ticket, nowMs)) return this.#denyUnplaced(ticket, waitedMs, nowMs)
-    return this.#hasPlace(ticket, nowMs) ? this.#admit(ticket, nowMs) : 'waiting'
+    return this.#places.isAnyFor(ticket, nowMs) ? this.#admit(ticket, nowMs) : 'waiting'
   }
 
   /** Denies a request that passed, but has waited for too long for a place. */
@@ -174,53 +163,24 @@ export class GuardCore {
   #maxWaitMs({ priority, tenant, rank }: Ticket, nowMs: number): number {
     const isWithinShare = isRankWithinShare(rank)
     const isProtected = tenant !== undefined && isWithinShare
-    if (this.#cohorts.isDenying(priority, !isWithinShare) && !isProtected) return this.#options.targetWaitMs
+    if (this.#cohorts.isDenying(priority, !isWithinShare) && !isProtected) return this.#targetWaitMs
     return this.#waiting.maxWaitMs(rank, nowMs)
   }
 
   #admit(ticket: Ticket, nowMs: number): 'admitted' {
     this.#waiting.recordWait(ticket, nowMs - ticket.arrivedAtMs, nowMs)
-    this.#running++
-    this.#cohorts.recordAdmission(this.#running)
+    this.#places.take(ticket, nowMs)
+    this.#cohorts.recordAdmission(this.#places.taken)
     ticket.state = 'running'
     ticket.startedAtMs = nowMs
     ticket.epoch = this.#limit.begin(nowMs)
-    const { tenant, tenantId = '' } = ticket
-    if (tenant) this.#options.tenants?.takePlace(tenant, tenantId, nowMs)
     return 'admitted'
   }
 
   #deny(ticket: Ticket, nowMs: number): 'denied' {
     ticket.state = 'over'
     this.#limit.recordDenial(nowMs)
-    if (ticket.tenant && !this.#limit.isProbing)
-      this.#options.tenants?.recordDenial(ticket.tenant, this.#limit.limit, nowMs)
+    this.#places.recordDenial(ticket, nowMs)
     return 'denied'
-  }
-
-  #hasPlace(ticket: Ticket, nowMs: number): boolean {
-    const { current, limit } = this.#limit
-    const { criticalShare } = this.#options
-    let free = current
-    if (ticket.priority === CRITICAL) free = Math.max(current, limit * criticalShare)
-    else if (nowMs - this.#criticalAtMs < KEEP_CRITICAL_MS) free *= 1 - criticalShare
-    if (!isRankWithinShare(ticket.rank) && this.#isOverCap(ticket, nowMs)) free *= 1 - KEPT_FOR_SHARES
-    return this.#running < Math.max(1, free === current ? current : Math.floor(free))
-  }
-
-  #isWithinShare({ tenant }: Ticket, nowMs: number): boolean {
-    return (
-      tenant === undefined || this.#options.tenants?.isWithinShare(tenant, this.#limit.limit, nowMs) !== false
-    )
-  }
-
-  get #areMostPlacesFree(): boolean {
-    return this.#running < this.#limit.current / 2 && this.#waiting.count === 0
-  }
-
-  #isOverCap({ tenant }: Ticket, nowMs: number): boolean {
-    const { tenants } = this.#options
-    if (tenant === undefined || tenants === undefined) return false
-    return tenant.held >= tenants.capOf(tenant, this.#limit.limit, nowMs)
   }
 }
