@@ -1,3 +1,4 @@
+import { drawPriority, retryAtOnce, retryWithBackoff } from '../simulate/overload/clients.js'
 import type { Random } from '../simulate/random.js'
 import {
   GUARDS,
@@ -24,10 +25,8 @@ const load = (work: Work, times: number, changes: Partial<LiveScenario> = {}): L
 const withoutProxy = (work: Work): LiveScenario =>
   load(work, 2, { name: `${work}, 2 times, without a proxy`, isProxied: false })
 
-/** A twentieth of the requests is critical, and a third is bulk. */
 function classes(_share: number, random: Random): Partial<Sender> {
-  const at = random()
-  const priority = at < 0.05 ? 'critical' : at < 0.38 ? 'bulk' : 'default'
+  const priority = drawPriority(random)
   return { priority, group: priority }
 }
 
@@ -83,11 +82,11 @@ export const SCENARIOS: readonly LiveScenario[] = [
   load('small', 10, { name: 'small, a herd after a pause', length: 2.5, timesAt: herd, calmFrom: 0.45 }),
   load('small', 1.5, {
     name: 'small, clients that retry at once',
-    retryAfterMs: (attempt) => (attempt < 3 ? 1 : undefined),
+    retryAfterMs: retryAtOnce,
   }),
   load('small', 1.5, {
     name: 'small, clients that retry with backoff',
-    retryAfterMs: (attempt, random) => (attempt < 5 ? 100 * 2 ** attempt * (0.5 + random()) : undefined),
+    retryAfterMs: retryWithBackoff,
   }),
   load('backend', 0.7, {
     ...{ name: 'backend, garbage collection and a report', stopMs: 50, length: 2.5, calmFrom: 0.5 },

@@ -1,4 +1,6 @@
+import { PRIORITIES } from '../../../../src/overload/cohorts.js'
 import type { Random } from '../random.js'
+import { drawPriority, retryAtOnce, retryWithBackoff } from './clients.js'
 import type { OverloadScenario, SimRequest } from './world.js'
 
 const WORKERS = 8
@@ -39,11 +41,7 @@ const MIXED = {
 }
 const MIXED_CAPACITY = WORKERS / 5.9
 
-/** A twentieth of the requests are critical, and a third is bulk. */
-function classes(_nowMs: number, random: Random) {
-  const at = random()
-  return { priority: at < 0.05 ? 2 : at < 0.38 ? 0 : 1 }
-}
+const classes = (_nowMs: number, random: Random) => ({ priority: PRIORITIES.indexOf(drawPriority(random)) })
 
 /** The client that floods in a scenario. */
 export const FLOOD = 1_000_000
@@ -175,11 +173,9 @@ export const SCENARIOS: Readonly<Record<string, OverloadScenario>> = {
       (nowMs >= 15_000 && nowMs < 16_000 ? 10 : nowMs >= 10_000 && nowMs < 15_000 ? 0 : 0.5) * CAPACITY,
     endsAtMs: 16_000,
   }),
-  'retries at once': load(1.5, MINUTE, {
-    retryAfterMs: ({ attempt }) => (attempt < 3 ? 1 : undefined),
-  }),
+  'retries at once': load(1.5, MINUTE, { retryAfterMs: ({ attempt }) => retryAtOnce(attempt) }),
   'retries with backoff': load(1.5, MINUTE, {
-    retryAfterMs: ({ attempt }, random) => (attempt < 5 ? 100 * 2 ** attempt * (0.5 + random()) : undefined),
+    retryAfterMs: ({ attempt }, random) => retryWithBackoff(attempt, random),
   }),
   'classes at 5 times': load(5, MINUTE, { makeRequest: classes }),
   'a client that floods': load(2.5, MINUTE, { makeRequest: floodingClient }),
