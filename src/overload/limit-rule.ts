@@ -31,9 +31,6 @@ const MOST_FACTOR = 2
 const GROWS_FROM = 0.5
 const FALLS_FROM = 0.75
 
-/** After so many requests in calm windows in a row, with half of the limit used, it is no guess. */
-const PROVEN_BY = 100
-
 /**
  * At the end of the start, the limit is how many requests run, and this many standard deviations more, by
  * Poisson's distribution.
@@ -58,9 +55,8 @@ export class LimitRule {
   #limit: number
   /** The highest limit since the last probe that did for requests without a queue. */
   #calmLimit: number
-  /** What a limit that is a guess may fall to at once. Otherwise `undefined`. */
+  /** What a limit that is a guess may fall to at once. Without a queue, it grows until the guess is proven. */
   #busyLimit: number | undefined
-  #provenBy = 0
 
   constructor(options: LimitRuleOptions) {
     this.#options = options
@@ -115,22 +111,28 @@ export class LimitRule {
   }
 
   /** Moves the limit by how much slower requests were in a window than without a queue. */
-  move(window: Window, slowdown: Slowdown, facts: WindowFacts): void {
+  move(window: Window, { factor, count }: Slowdown, { isSurge, hasDenied }: WindowFacts): void {
     const { peak, hasEnoughSamples, loopFactor } = window
-    const { factor, count } = slowdown
     const isCalm = factor <= this.#options.tolerance
-    const next = this.#next(factor)
+    const weight = count / (count + HALF_WAY_SAMPLES)
+    if (isCalm && !isSurge) this.#prove(peak, factor, weight)
+    const next = this.#next(this.#limit, factor)
     const isFall = next < this.#limit
-    this.#provenBy = isCalm && peak >= this.#limit * GROWS_FROM ? this.#provenBy + window.count : 0
-    if (this.#provenBy >= PROVEN_BY) this.#busyLimit = undefined
     if (peak >= this.#limit * (isFall ? FALLS_FROM : GROWS_FROM)) {
-      const isWhole = (isFall && this.isGuess) || (facts.isSurge && hasEnoughSamples)
-      const weight = isWhole ? 1 : count / (count + HALF_WAY_SAMPLES)
-      this.#limit = this.#clamp(this.#limit + (next - this.#limit) * weight)
+      const isWhole = (isFall && this.isGuess) || (isSurge && hasEnoughSamples)
+      this.#limit = this.#clamp(between(this.#limit, next, isWhole ? 1 : weight))
       if (this.#busyLimit !== undefined && this.#limit <= this.#busyLimit) this.#startAnew(this.#busyLimit)
     }
-    if (isCalm && !facts.hasDenied && loopFactor === 1)
+    if (isCalm && !hasDenied && loopFactor === 1)
       this.#limit = this.#calmLimit = Math.max(this.#limit, this.#calmLimit)
+  }
+
+  /** Lets what a guess may fall to grow by the same rule, until it is no guess any more. */
+  #prove(peak: number, factor: number, weight: number): void {
+    const busyLimit = this.#busyLimit
+    if (busyLimit === undefined || peak < busyLimit * GROWS_FROM) return
+    const grown = between(busyLimit, this.#next(busyLimit, factor), weight)
+    this.#busyLimit = grown < this.#limit ? grown : undefined
   }
 
   /** Lowers the limit if the event loop was late in all of a window, and most places were used. */
@@ -139,13 +141,13 @@ export class LimitRule {
   }
 
   /**
-   * Returns the limit for requests that take `factor` times as long as without a queue. After a surge, a
+   * Returns the next limit if requests take `factor` times as long as without a queue. After a surge, a
    * window moves it all of the way: requests would be denied by the time that there are more samples.
    */
-  #next(factor: number): number {
-    const least = Math.min(LEAST_FACTOR, (this.#busyLimit ?? this.#limit) / this.#limit)
-    const change = this.#options.tolerance / factor
-    return this.#limit * Math.min(MOST_FACTOR, Math.max(least, change)) + Math.sqrt(this.#limit)
+  #next(limit: number, factor: number): number {
+    const least = Math.min(LEAST_FACTOR, (this.#busyLimit ?? limit) / limit)
+    const change = Math.min(MOST_FACTOR, Math.max(least, this.#options.tolerance / factor))
+    return limit * change + Math.sqrt(limit)
   }
 
   /** Takes a limit that was a guess for another one. */
@@ -158,3 +160,5 @@ export class LimitRule {
     return Math.min(this.#options.max, Math.max(this.#options.min, limit))
   }
 }
+
+const between = (from: number, to: number, weight: number) => from + (to - from) * weight

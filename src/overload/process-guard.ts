@@ -10,7 +10,7 @@ import { RecentShare } from './recent-share.js'
 import type { Entry, Ticket, Verdict } from './ticket.js'
 
 /** The limit of a server that has not been busy yet, and of one that turns out to be busy. */
-const INITIAL_LIMIT = 50
+const INITIAL_LIMIT = 40
 const INITIAL_LIMIT_IF_BUSY = 20
 
 /** An event loop is busy if it has not been idle for this time. */

@@ -65,14 +65,34 @@ test('a fallen guess does not come back by itself', () => {
   expect(move(rule, { peak: 2 })).toEqual([20, false])
 })
 
-test('a guess is proven by a hundred requests without a queue in a row, with half of it used', () => {
+test('a guess is proven once what it may fall to has grown to it, in windows without a queue', () => {
   const rule = ruleOf()
-  move(rule, { peak: 30 })
-  move(rule, { peak: 30 })
-  move(rule, { peak: 10 })
-  expect(move(rule, { peak: 30 })[1]).toBe(true)
-  const limits = [1, 2, 3].map(() => move(rule, { peak: rule.limit / 2 })[1])
-  expect(limits).toEqual([true, true, false])
+  const windows = [{ peak: 9 }, { peak: 20, factor: 2 }, { peak: 20, isSurge: true }]
+  for (const each of windows) move(rule, each)
+  expect(rule.isGuess).toBe(true)
+  rule.recordBusyLoop(20)
+  expect(rule.limit).toBe(20)
+  const used = ruleOf()
+  const guesses = [12, 18, 22, 24].map((peak) => move(used, { peak }))
+  expect(guesses).toEqual([
+    [50, true], // 28 if it is busy
+    [50, true], // 39
+    [50, false],
+    [50, false],
+  ])
+})
+
+test('a process that becomes busy keeps as many places as it has used without a queue', () => {
+  const rule = ruleOf()
+  move(rule, { peak: 12 })
+  const limits = [28, 29].map((running) => {
+    rule.recordBusyLoop(running)
+    return [Math.round(rule.limit), rule.isGuess]
+  })
+  expect(limits).toEqual([
+    [50, true],
+    [28, false],
+  ])
 })
 
 test('a probe ends a guess', () => {

@@ -37,10 +37,10 @@ function startedGuard() {
   return { guard, offer, turn, idle, work: (ms: number) => (nowMs += ms) }
 }
 
-test('a burst of fifty to a quiet server is admitted', () => {
+test('a burst of forty to a quiet server is admitted', () => {
   const { offer } = startedGuard()
   const places = Array.from({ length: 60 }, offer)
-  expect(places.filter(Boolean)).toHaveLength(50)
+  expect(places.filter(Boolean)).toHaveLength(40)
 })
 
 test('while the event loop is busy, a server admits twenty, also if it handles requests in whole turns', () => {
@@ -62,9 +62,9 @@ test('a server that is busy for a moment, with few requests, keeps its places', 
   work(200)
   turn()
   offer()
-  expect(guard.status().limit).toBe(50)
+  expect(guard.status().limit).toBe(40)
   turn()
   idle(10)
   for (const place of places) if (place) guard.end(place, 'all', true)
-  expect(Array.from({ length: 60 }, offer).filter(Boolean)).toHaveLength(49) // and one runs
+  expect(Array.from({ length: 60 }, offer).filter(Boolean)).toHaveLength(39) // and one runs
 })
