@@ -59,7 +59,7 @@ export class AdaptiveLimit {
 
   /** How many requests may run at once now. */
   get current(): number {
-    return this.#epochs.isProbe ? this.#probePlaces.count : this.limit
+    return this.#epochs.isProbe ? Math.min(this.#options.max, this.#probePlaces.count) : this.limit
   }
 
   /** The limit outside of probes. A probe lowers it for a moment. */
@@ -105,7 +105,7 @@ export class AdaptiveLimit {
     this.#window.addLoopDelay(delayMs)
   }
 
-  /** Whether the limit of the start has not been used yet. */
+  /** Whether nothing has proven the limit of the start yet. */
   get isGuess(): boolean {
     return this.#rule.isGuess
   }
@@ -187,8 +187,7 @@ export class AdaptiveLimit {
 
   #startWindow(nowMs: number, running: number): void {
     if (!this.#window.isEmpty) this.#latencyMs = this.#window.meanMs
-    const latencyMs = this.#baselines.windowMs || this.#latencyMs
-    this.#window = new Window(nowMs, running, latencyMs, this.#rule.isGuess)
+    this.#window = new Window(nowMs, running, this.#baselines.windowMs || this.#latencyMs)
   }
 
   #closeWindow(nowMs: number, running: number): void {

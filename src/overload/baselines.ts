@@ -79,7 +79,9 @@ export class Baselines {
     return false
   }
 
-  /** Closes the window of a probe at low concurrency. Classes that another probe has to confirm do not count. */
+  /**
+   * Closes the window of a probe at low concurrency. Classes that another probe has to confirm do not count.
+   */
   probe(): Probed {
     const classes = Array.from(this.#classes.values())
     const isFirst = !this.#isProbed && classes.some(({ hasEnoughSamples }) => hasEnoughSamples)

@@ -38,7 +38,7 @@ const FALLS_FROM = 0.75
 const START_MARGIN = 4
 
 /**
- * How the limit moves: by the rule of Envoy's adaptive concurrency filter, which multiplies it by `tolerance ×
+ * How the limit moves: by the rule of Envoy's adaptive concurrency filter. That multiplies it by `tolerance ×
  * baseline / latency`, between 0.5 and 2, and adds the square root of the limit for bursts. Differences:
  *
  * - A window with few samples moves the limit less.
@@ -47,15 +47,15 @@ const START_MARGIN = 4
  * - A fall is undone as soon as requests are as fast as without a queue and none is denied, unless a probe
  *   has come since. The queue of a burst goes away by itself, and the limit would find its way back only
  *   slowly.
- * - The limit of a process that has never used half of it is a guess. It is high, for bursts to a quiet
- *   server. Once the process is busy, it falls at once.
+ * - The limit of the start is a guess until half of it is used without a queue. It is high, for bursts to a
+ *   quiet server. Once the process is busy, it falls at once.
  */
 export class LimitRule {
   readonly #options: LimitRuleOptions
   #limit: number
   /** The highest limit since the last probe that did for requests without a queue. */
   #calmLimit: number
-  /** What a limit that is a guess may fall to at once. Without a queue, it grows until the guess is proven. */
+  /** What a limit that is a guess may fall to at once. It grows by the same rule. */
   #busyLimit: number | undefined
 
   constructor(options: LimitRuleOptions) {
@@ -67,7 +67,7 @@ export class LimitRule {
     return this.#limit
   }
 
-  /** Whether the limit of the start has not been used yet. */
+  /** Whether nothing has proven the limit of the start yet. */
   get isGuess(): boolean {
     return this.#busyLimit !== undefined
   }
@@ -91,8 +91,7 @@ export class LimitRule {
    * ran then says nothing, so the limit starts anew.
    */
   startProbe(isFirst: boolean): void {
-    const { min, initialIfBusy } = this.#options
-    if (isFirst) this.#limit = Math.min(this.#limit, Math.max(min, initialIfBusy))
+    if (isFirst) this.#limit = Math.min(this.#limit, this.#clamp(this.#options.initialIfBusy))
     this.#busyLimit = undefined
   }
 
@@ -107,52 +106,57 @@ export class LimitRule {
 
   /** Records that the event loop was busy while `running` requests ran. This can only lower a guess. */
   recordBusyLoop(running: number): void {
-    if (this.#busyLimit !== undefined && running >= this.#busyLimit) this.#startAnew(this.#busyLimit)
+    if (this.#busyLimit === undefined || running < this.#busyLimit) return
+    this.#limit = Math.min(this.#limit, this.#busyLimit)
+    this.#endIfWrong()
   }
 
-  /** Moves the limit by how much slower requests were in a window than without a queue. */
+  /**
+   * Moves the limit by how much slower requests were in a window than without a queue. After a surge, a
+   * window moves it all of the way: requests would be denied by the time that there are more samples. So
+   * does one that shows that a guess is wrong.
+   */
   move(window: Window, { factor, count }: Slowdown, { isSurge, hasDenied }: WindowFacts): void {
     const { peak, hasEnoughSamples, loopFactor } = window
-    const isCalm = factor <= this.#options.tolerance
-    const weight = count / (count + HALF_WAY_SAMPLES)
-    if (isCalm && !isSurge) this.#prove(peak, factor, weight)
+    const weight = isSurge && hasEnoughSamples ? 1 : count / (count + HALF_WAY_SAMPLES)
     const next = this.#next(this.#limit, factor)
     const isFall = next < this.#limit
+    const isCalm = factor <= this.#options.tolerance
+    this.#growBusyLimit(peak, factor, weight)
     if (peak >= this.#limit * (isFall ? FALLS_FROM : GROWS_FROM)) {
-      const isWhole = (isFall && this.isGuess) || (isSurge && hasEnoughSamples)
-      this.#limit = this.#clamp(between(this.#limit, next, isWhole ? 1 : weight))
-      if (this.#busyLimit !== undefined && this.#limit <= this.#busyLimit) this.#startAnew(this.#busyLimit)
+      if (isCalm && !isSurge) this.#busyLimit = undefined
+      const isWrong = isFall && hasEnoughSamples && this.isGuess
+      this.#limit = this.#clamp(between(this.#limit, next, isWrong ? 1 : weight))
     }
+    this.#endIfWrong()
     if (isCalm && !hasDenied && loopFactor === 1)
       this.#limit = this.#calmLimit = Math.max(this.#limit, this.#calmLimit)
   }
 
-  /** Lets what a guess may fall to grow by the same rule, until it is no guess any more. */
-  #prove(peak: number, factor: number, weight: number): void {
+  #growBusyLimit(peak: number, factor: number, weight: number): void {
     const busyLimit = this.#busyLimit
     if (busyLimit === undefined || peak < busyLimit * GROWS_FROM) return
-    const grown = between(busyLimit, this.#next(busyLimit, factor), weight)
-    this.#busyLimit = grown < this.#limit ? grown : undefined
+    const next = this.#next(busyLimit, factor)
+    if (next > busyLimit) this.#busyLimit = this.#clamp(between(busyLimit, next, weight))
   }
 
   /** Lowers the limit if the event loop was late in all of a window, and most places were used. */
   followLoop({ peak, loopFactor }: Window): void {
-    if (peak >= this.#limit * FALLS_FROM) this.#limit = Math.max(this.#options.min, this.#limit * loopFactor)
+    if (peak < this.#limit * FALLS_FROM) return
+    this.#limit = this.#clamp(this.#limit * loopFactor)
+    this.#endIfWrong()
   }
 
-  /**
-   * Returns the next limit if requests take `factor` times as long as without a queue. After a surge, a
-   * window moves it all of the way: requests would be denied by the time that there are more samples.
-   */
+  /** Returns the next limit if requests take `factor` times as long as without a queue. */
   #next(limit: number, factor: number): number {
-    const least = Math.min(LEAST_FACTOR, (this.#busyLimit ?? limit) / limit)
-    const change = Math.min(MOST_FACTOR, Math.max(least, this.#options.tolerance / factor))
+    const change = Math.min(MOST_FACTOR, Math.max(LEAST_FACTOR, this.#options.tolerance / factor))
     return limit * change + Math.sqrt(limit)
   }
 
-  /** Takes a limit that was a guess for another one. */
-  #startAnew(limit: number): void {
-    this.#limit = this.#calmLimit = limit
+  /** Ends a guess that has fallen as far as it may at once. It does not rise again by itself. */
+  #endIfWrong(): void {
+    if (this.#busyLimit === undefined || this.#limit > this.#busyLimit) return
+    this.#calmLimit = Math.min(this.#calmLimit, this.#busyLimit)
     this.#busyLimit = undefined
   }
 

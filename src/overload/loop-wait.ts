@@ -77,9 +77,9 @@ export class LoopWait {
     return this.#wasLate
   }
 
-  /** Returns how long the loop has not been idle. */
+  /** Returns how long the loop has not been idle: always, if the platform does not tell. */
   busyMs(nowMs: number): number {
-    return nowMs - this.#busySinceMs
+    return this.#loop === undefined ? Number.POSITIVE_INFINITY : nowMs - this.#busySinceMs
   }
 
   #beginTurn(nowMs: number): void {

@@ -59,22 +59,28 @@ function quickRead(options: unknown): ReadRunOptions | undefined {
 
 const NAMES = /* @__PURE__ */ new Set(['signal', 'priority', 'operation', 'tenant', 'client'])
 
+const CLIENT = `${atMost(1024)}, without NUL or unpaired surrogates`
+
 const TABLE = () => ({
   rows: {
     signal: optional(readSignal),
     priority: optional(choice<Priority>(...PRIORITIES)),
-    operation: optional(text(isOperation, MAX_OPERATION_LENGTH, "Write operation: 'report'.")),
-    tenant: optional(text(isTenant, MAX_TENANT_LENGTH, 'Write tenant: String(id).')),
-    client: optional(text(isClient, 1024, 'Write client: String(user.id).')),
+    operation: optional(text(isOperation, atMost(MAX_OPERATION_LENGTH), "Write operation: 'report'.")),
+    tenant: optional(text(isTenant, atMost(MAX_TENANT_LENGTH), 'Write tenant: String(id).')),
+    client: optional(text(isClient, CLIENT, 'Write client: String(user.id).')),
   },
   objectFix: "Write guard.run(call, { signal, priority: 'critical' }).",
 })
 
-/** Returns the reader of an option that must be a string of at most so many characters. */
-function text(isValid: (value: unknown) => value is string, mostCharacters: number, fix: string) {
+function atMost(characters: number): string {
+  return `a string of at most ${characters} characters`
+}
+
+/** Returns the reader of an option that must be a string of this kind. */
+function text(isValid: (value: unknown) => value is string, kind: string, fix: string) {
   return (owner: string, option: string, value: unknown): string => {
     if (isValid(value)) return value
-    throw wrongKind(owner, option, `a string of at most ${mostCharacters} characters`, value, fix)
+    throw wrongKind(owner, option, kind, value, fix)
   }
 }
 

@@ -1,9 +1,5 @@
-/**
- * A window closes after this time, if it has enough samples, and after a second otherwise. A short one closes
- * sooner: ten samples can show that a guess is wrong.
- */
+/** A window closes after this time, if it has enough samples, and after a second otherwise. */
 const WINDOW_MS = 100
-const SHORT_WINDOW_MS = 10
 const PATIENT_MS = 1000
 const MIN_SAMPLES = 10
 
@@ -35,9 +31,8 @@ export class Window {
   #leastLoopDelayMs = Number.POSITIVE_INFINITY
 
   /** Begins a window while `running` requests run. `latencyMs` is how long they take without a queue. */
-  constructor(startedAtMs: number, running: number, latencyMs: number, isShort = false) {
-    const leastMs = isShort ? SHORT_WINDOW_MS : WINDOW_MS
-    this.#leastMs = Math.min(LONGEST_MS, Math.max(leastMs, LATENCIES * latencyMs))
+  constructor(startedAtMs: number, running: number, latencyMs: number) {
+    this.#leastMs = Math.min(LONGEST_MS, Math.max(WINDOW_MS, LATENCIES * latencyMs))
     this.#startedAtMs = startedAtMs
     this.#runningBefore = running
   }

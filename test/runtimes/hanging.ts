@@ -39,7 +39,7 @@ export async function expectHang({ url, hang, calls }: Hangable, count: number):
 
   await hang(true)
   await expectUndecided(LIMIT)
-  const [callsBefore, startMs] = [await calls(), performance.now()]
+  const [callsBefore, startMs] = [await settled(calls), performance.now()]
   let probes = 0
   while (probes === 0) {
     await expectUndecided(0)
@@ -61,4 +61,19 @@ export async function expectHang({ url, hang, calls }: Hangable, count: number):
     await until(`the store decides all of ${count} requests for ${path}, exactly`, isExact)
   }
   expect(await atOnce(`/one?key=${count}-back`)).toEqual({ '200 store': LIMIT, '429 store': count - LIMIT })
+}
+
+/** How long no more calls have to reach the store until the last one of some requests has. */
+const SETTLED_MS = 200
+
+/** Returns how many calls have reached the store once all have that were sent: some come late on a busy machine. */
+async function settled(calls: Hangable['calls']): Promise<number> {
+  let last = -1
+  const areSettled = async () => {
+    const before = last
+    last = await calls()
+    return last === before
+  }
+  await until('all calls have reached the store', areSettled, { everyMs: SETTLED_MS })
+  return last
 }

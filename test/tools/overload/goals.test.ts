@@ -49,7 +49,7 @@ test('critical requests are compared with those to an idle server, and may not b
   ])
 })
 
-test('tenants within their shares lose at most one in a hundred', () => {
+test('tenants within their shares together lose at most one in a hundred', () => {
   const withLost = (lost: number) => {
     const groups = { others: { sent: 200, good: 200 - lost } }
     return new Map([

@@ -53,7 +53,7 @@ export function goalsOf(scenario: LiveScenario, runs: Runs, guard: string): Goal
     const lost = worst(({ groups: { others } }) =>
       others === undefined ? 1 : (others.sent - others.good) / others.sent,
     )
-    const title = `tenants within their shares lose at most ${100 * MAX_TENANT_LOSS} %`
+    const title = `tenants within their shares together lose at most ${100 * MAX_TENANT_LOSS} %`
     goals.push(goal(title, `${(100 * lost).toFixed(2)} %`, lost <= MAX_TENANT_LOSS))
   }
   if (calmFrom !== undefined) {

@@ -57,6 +57,18 @@ test('until the first thirty requests have ended, all are admitted; then as many
   expect([limit.current, limit.baselineMs('all')]).toEqual([140, 20])
 })
 
+test('in a probe too, no more than the highest limit run at once', () => {
+  const limit = limitOf({ max: 16 })
+  const hung = Array.from({ length: 16 }, () => limit.begin(1000))
+  const places: number[] = []
+  for (let nowMs = 1000; nowMs < 150_000; nowMs += 500) {
+    limit.recordDenial(nowMs)
+    limit.advance(nowMs, hung.length)
+    places.push(limit.current)
+  }
+  expect([Math.min(...places), Math.max(...places)]).toEqual([4, 16])
+})
+
 test('after two seconds, ten requests are enough to start with, and after a minute, none', () => {
   const few = newLimit()
   const none = newLimit()

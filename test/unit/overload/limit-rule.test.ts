@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { LimitRule } from '../../../src/overload/limit-rule.js'
 import { Window } from '../../../src/overload/window.js'
 
@@ -47,51 +48,58 @@ test('a guess falls at once if the event loop is busy while that many requests r
   ])
 })
 
-test('a guess falls all of the way by one window with a queue, and no further than for a busy process', () => {
-  const [guess, proven] = [ruleOf(), ruleOf(36)]
-  expect([1.5, 3, 10].map((factor) => move(ruleOf(), { factor, hasDenied: true }))).toEqual([
-    [52, true], // a window with 40 requests moves a rise two thirds of the way
-    [30, true],
-    [27, true],
+test('a window with a queue moves a guess all of the way, and other limits by its samples', () => {
+  const of = (running: number, count: number) => move(ruleOf(running), { factor: 10, count, hasDenied: true })
+  expect([of(0, 40), of(0, 10), of(0, 9), of(36, 40)]).toEqual([
+    [32, true],
+    [32, true],
+    [44, true], // too few samples: a third of the way
+    [45, false], // two thirds of the way from 60
   ])
-  move(guess, { factor: 10, hasDenied: true })
-  expect(move(guess, { factor: 10, hasDenied: true })).toEqual([20, false])
-  expect(move(proven, { factor: 10, hasDenied: true })).toEqual([45, false]) // two thirds of the way
 })
 
-test('a fallen guess does not come back by itself', () => {
+test('a guess that has fallen as far as it may at once comes back no further', () => {
   const rule = ruleOf()
-  for (let i = 0; i < 2; i++) move(rule, { factor: 10, hasDenied: true })
+  const fallen = [1, 2, 3].map(() => move(rule, { factor: 10, hasDenied: true }))
+  expect(fallen).toEqual([
+    [32, true],
+    [22, true],
+    [16, false],
+  ])
   expect(move(rule, { peak: 2 })).toEqual([20, false])
 })
 
-test('a guess is proven once what it may fall to has grown to it, in windows without a queue', () => {
-  const rule = ruleOf()
-  const windows = [{ peak: 9 }, { peak: 20, factor: 2 }, { peak: 20, isSurge: true }]
-  for (const each of windows) move(rule, each)
-  expect(rule.isGuess).toBe(true)
-  rule.recordBusyLoop(20)
-  expect(rule.limit).toBe(20)
-  const used = ruleOf()
-  const guesses = [12, 18, 22, 24].map((peak) => move(used, { peak }))
-  expect(guesses).toEqual([
-    [50, true], // 28 if it is busy
-    [50, true], // 39
-    [50, false],
-    [50, false],
-  ])
+test('a guess is proven by a window with half of it used and no queue, unless it is a surge', () => {
+  const windows = [
+    { peak: 24 },
+    { peak: 30, factor: 1.5 },
+    { peak: 30, isSurge: true },
+    { peak: 25 },
+    { peak: 30, hasDenied: true },
+  ]
+  expect(windows.map((each) => move(ruleOf(), each)[1])).toEqual([true, true, true, false, false])
 })
 
-test('a process that becomes busy keeps as many places as it has used without a queue', () => {
-  const rule = ruleOf()
-  move(rule, { peak: 12 })
-  const limits = [28, 29].map((running) => {
-    rule.recordBusyLoop(running)
-    return [Math.round(rule.limit), rule.isGuess]
+test('what a guess may fall to grows by the same rule', () => {
+  const windows = [
+    { peak: 9 },
+    { peak: 12, factor: 3 },
+    { peak: 12 },
+    { peak: 12, isSurge: true },
+    { peak: 40, isSurge: true },
+  ]
+  const limits = windows.map((each) => {
+    const rule = ruleOf()
+    move(rule, each)
+    const [before] = [Math.round(rule.limit), rule.recordBusyLoop(1000)]
+    return [before, Math.round(rule.limit), rule.isGuess]
   })
   expect(limits).toEqual([
-    [50, true],
-    [28, false],
+    [50, 20, false],
+    [50, 20, false],
+    [50, 28, false],
+    [50, 32, false], // all of the way, as it is a surge
+    [77, 32, false],
   ])
 })
 
@@ -104,12 +112,37 @@ test('a probe ends a guess', () => {
   expect([overloaded.limit, overloaded.isGuess]).toEqual([20, false])
 })
 
-test('whatever the windows are, the limit stays within its bounds', () => {
-  const rule = ruleOf(0, { min: 5, max: 70 })
-  for (let i = 0; i < 1000; i++) {
-    const factor = [0.001, 0.5, 1, 1.4, 1.5, 3, 1e6][i % 7]
-    move(rule, { factor, peak: [0, 25, 40, 100][i % 4], isSurge: i % 3 === 0, hasDenied: i % 5 === 0 })
-    if (rule.limit < 5 || rule.limit > 70) throw new Error(`step ${i}: the limit is ${rule.limit}`)
-  }
-  expect(rule.isGuess).toBe(false)
+test('whatever happens, the limit stays within its bounds, and a busy loop never raises it', () => {
+  const events = fc.oneof(
+    fc.record({ kind: fc.constant('move'), factor: fc.double({ min: 0.001, max: 1e6, noNaN: true }) }),
+    fc.record({ kind: fc.constantFrom('busy', 'late', 'start probe', 'end probe') }),
+  )
+  const at = fc.record({ event: events, peak: fc.nat(100), count: fc.nat(50), isTrue: fc.boolean() })
+  fc.assert(
+    fc.property(fc.nat(80), fc.array(at, { maxLength: 60 }), (running, steps) => {
+      const rule = ruleOf(running, { min: 5, max: 70 })
+      for (const { event, peak, count, isTrue } of steps) {
+        const before = rule.limit
+        if ('factor' in event)
+          move(rule, {
+            ...{ factor: event.factor, peak, count: count + 1 },
+            isSurge: isTrue,
+            hasDenied: count % 2 > 0,
+          })
+        else if (event.kind === 'busy') rule.recordBusyLoop(peak)
+        else if (event.kind === 'late') rule.followLoop(lateWindow(peak))
+        else if (event.kind === 'start probe') rule.startProbe(isTrue)
+        else rule.endProbe(count / 10)
+        if (event.kind === 'busy' || event.kind === 'late') expect(rule.limit).toBeLessThanOrEqual(before)
+        if (!(rule.limit >= 5 && rule.limit <= 70)) throw new Error(`the limit is ${rule.limit}`)
+      }
+    }),
+  )
 })
+
+function lateWindow(peak: number): Window {
+  const window = new Window(0, 0, 0)
+  window.end(peak)
+  window.addLoopDelay(200)
+  return window
+}

@@ -249,6 +249,8 @@ test('valid options of any kind of object are read', async () => {
   for (const options of kinds) await expect(guard.run(() => 'never', options)).rejects.toThrow('too late')
 })
 
+const CLIENT_KIND = 'a string of at most 1024 characters, without NUL or unpaired surrogates'
+
 test.each<[unknown[], string]>([
   [[() => 1, Object.create({ priority: 'urgent' })], "priority must be one of 'bulk', 'default', 'critical'"],
   [
@@ -263,7 +265,10 @@ test.each<[unknown[], string]>([
     "overloadGuard: run: priority must be one of 'bulk', 'default', 'critical'",
   ],
   [[() => 1, { signal: new AbortController() }], 'Did you mean signal: controller.signal?'],
-  [[() => 1, { client: 7 }], 'client must be a string of at most 1024 characters, got a number'],
+  ...[7, 'a\0b', '\ud800', 'a'.repeat(1025)].map((client): [unknown[], string] => [
+    [() => 1, { client }],
+    `client must be ${CLIENT_KIND}, got a ${typeof client}`,
+  ]),
   [[() => 1, { tenant: 7 }], 'tenant must be a string of at most 256 characters'],
   [
     [() => 1, { operation: 7 }],
