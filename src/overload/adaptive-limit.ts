@@ -13,6 +13,12 @@ export interface AdaptiveLimitOptions extends LimitRuleOptions {
   readonly canProbe?: () => boolean
 }
 
+/**
+ * A process started under overload if a request that begins at the end of the start takes this many times as
+ * long as the first ones. Without overload, that may be twice as long, because few requests have ended yet.
+ */
+const START_QUEUE = 2
+
 /** A probe ends if no request runs for this time: there is no load to keep out. */
 const QUIET_MS = 100
 
@@ -30,8 +36,8 @@ const LONGEST_MS = 86_400_000
  * no overload.
  *
  * A probe lets few requests run at once, to measure them without a queue. It runs only while requests are
- * denied. Requests that began before a probe count neither for it nor after it, since their latency contains
- * the queue of another limit.
+ * denied and slow. Requests that began before a probe count neither for it nor after it, since their latency
+ * contains the queue of another limit.
  *
  * Until the first requests have ended, the limit is `max`. Then it follows from how many run, so a process
  * that starts under load denies no request just because it has learned nothing yet.
@@ -48,6 +54,8 @@ export class AdaptiveLimit {
   #surgeAtMs = Number.NEGATIVE_INFINITY
   /** How long requests took in the last window, or take at the end of the start. */
   #latencyMs = 0
+  /** Whether requests took longer than without a queue lately. If not, the limit is too low, and grows. */
+  #isSlow = false
   /** Since when no request runs. */
   #quietSinceMs: number | undefined
 
@@ -132,7 +140,7 @@ export class AdaptiveLimit {
       this.#endProbe(nowMs, running, isMeasured)
     if (this.#epochs.isProbe) this.#probePlaces.advance(nowMs)
     if (this.#epochs.isStart || this.#epochs.isProbe) return
-    if (this.#probes.isDue(nowMs) && this.#canProbe) this.#startProbe(nowMs, running)
+    if (this.#isSlow && this.#probes.isDue(nowMs) && this.#canProbe) this.#startProbe(nowMs, running)
     else if (this.#window.isOver(nowMs)) this.#closeWindow(nowMs, running)
   }
 
@@ -155,7 +163,8 @@ export class AdaptiveLimit {
    */
   #endStart(nowMs: number, running: number): void {
     const ageMs = this.#epochs.ageMs(nowMs)
-    const drainMs = this.#window.isEmpty ? 0 : (ageMs * running) / this.#window.count
+    const drainMs = this.#window.isEmpty ? 0 : (ageMs * running) / this.#window.ended
+    this.#isSlow = drainMs > START_QUEUE * this.#window.meanMs
     this.#baselines.start()
     this.#rule.start(running)
     this.#probes.recordStart(ageMs, nowMs)
@@ -195,8 +204,10 @@ export class AdaptiveLimit {
     const { hasDenied } = this.#probes
     const isSurge = window.isSurge(running)
     if (isSurge) this.#surgeAtMs = nowMs
+    this.#isSlow = true
     if (!window.isEmpty) {
       const slowdown = this.#baselines.observe(nowMs, this.#settledMs(nowMs))
+      this.#isSlow = slowdown.factor > this.#options.tolerance
       this.#rule.move(window, slowdown, { isSurge, hasDenied })
       if (hasDenied && this.#rule.hasHalved) this.#probes.hasten(nowMs)
     }

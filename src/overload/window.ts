@@ -25,6 +25,7 @@ export class Window {
   readonly #leastMs: number
   /** How many requests ran at its start. */
   readonly #runningBefore: number
+  #ended = 0
   #count = 0
   #sumMs = 0
   #peak = 0
@@ -39,6 +40,7 @@ export class Window {
 
   /** A request has ended. `running` is how many requests ran then, including this one. */
   end(running: number): void {
+    this.#ended++
     if (running > this.#peak) this.#peak = running
   }
 
@@ -51,6 +53,11 @@ export class Window {
   /** Records how late the event loop was. */
   addLoopDelay(delayMs: number): void {
     if (delayMs < this.#leastLoopDelayMs) this.#leastLoopDelayMs = delayMs
+  }
+
+  /** How many requests ended. */
+  get ended(): number {
+    return this.#ended
   }
 
   /** How many latencies were added. */

@@ -20,6 +20,15 @@ function limitOf(changes?: Partial<AdaptiveLimitOptions>): AdaptiveLimit {
   return limit
 }
 
+/** The same for a server that started under overload: the next request would take 23 ms, or longer if more run. */
+function overloadedLimit(running = 7, changes?: Partial<AdaptiveLimitOptions>): AdaptiveLimit {
+  const limit = newLimit(changes)
+  limit.advance(-100, 0)
+  requests(limit, 30, 10)
+  limit.advance(0, running)
+  return limit
+}
+
 /** A window of 100 ms with 80 requests. Returns the limit after it. */
 function window(limit: AdaptiveLimit, untilMs: number, latencyMs: number, running = limit.current): number {
   requests(limit, 80, latencyMs, running)
@@ -151,7 +160,7 @@ function probe(limit: AdaptiveLimit, nowMs: number): void {
 }
 
 test('a denial soon after the start begins a probe, in which three requests run at once', () => {
-  const limit = limitOf()
+  const limit = overloadedLimit()
   probe(limit, 150)
   expect([limit.isProbing, limit.current, limit.limit]).toEqual([true, 3, 20])
   requests(limit, 29, 20, 3)
@@ -163,7 +172,7 @@ test('a denial soon after the start begins a probe, in which three requests run 
 })
 
 test('a probe waits for nine tenths of its requests, also for one that gets no response', () => {
-  const limit = limitOf()
+  const limit = overloadedLimit()
   probe(limit, 150)
   const epochs = Array.from({ length: 40 }, () => limit.begin(150))
   for (const epoch of epochs.slice(4)) limit.end('all', 5, epoch, 3)
@@ -175,7 +184,7 @@ test('a probe waits for nine tenths of its requests, also for one that gets no r
 })
 
 test('one of the requests of a probe may take much longer than the others', () => {
-  const limit = limitOf()
+  const limit = overloadedLimit()
   probe(limit, 150)
   requests(limit, 27, 5, 3)
   for (let i = 0; i < 3; i++) limit.begin(180)
@@ -188,13 +197,14 @@ test('one of the requests of a probe may take much longer than the others', () =
 
 test('requests from before a probe take its places for a second, or for five latencies; then more may run', () => {
   const places = [
-    { firstMs: 10, latencyMs: 10 },
+    { firstMs: 10, latencyMs: 20 },
     { firstMs: 10, latencyMs: 400 },
-    { firstMs: 400, latencyMs: undefined },
+    { firstMs: 100, latencyMs: undefined },
   ].map(({ firstMs, latencyMs }) => {
     const limit = newLimit()
+    limit.advance(-1000, 0)
     requests(limit, 30, firstMs)
-    limit.advance(0, 1)
+    limit.advance(0, firstMs > 10 ? 7 : 1)
     if (latencyMs) window(limit, 100, latencyMs)
     const before = [limit.begin(120), limit.begin(120), limit.begin(120)]
     limit.recordDenial(150)
@@ -262,9 +272,7 @@ test('a fall is not undone once a probe has shown how long requests take', () =>
 })
 
 test('a limit that was set at the start is not trusted if denials follow at once', () => {
-  const limit = newLimit()
-  requests(limit, 30, 10, 400)
-  limit.advance(0, 400)
+  const limit = overloadedLimit(400)
   const before = limit.limit
   probe(limit, 150)
   expect([before, limit.limit, limit.current]).toEqual([480, 20, 3])
@@ -275,12 +283,25 @@ test('after a calm second, the first probe waits until denials last', () => {
   const probes: number[] = []
   for (let nowMs = 0; nowMs < 5000; nowMs += 10) {
     const wasProbing = limit.isProbing
-    requests(limit, 1, 10, 3)
+    requests(limit, 1, nowMs < 1500 ? 10 : 20, 3)
     if ((nowMs >= 1500 && nowMs < 2000) || nowMs >= 3000) limit.recordDenial(nowMs)
     limit.advance(nowMs, 3)
     if (limit.isProbing && !wasProbing) probes.push(nowMs)
   }
   expect(probes).toEqual([4000])
+})
+
+test('no probe begins while requests are as fast as without a queue: the limit grows', () => {
+  const limit = limitOf()
+  const probes: number[] = []
+  for (let nowMs = 0; nowMs < 10_000; nowMs += 10) {
+    requests(limit, 1, nowMs < 5000 ? 10 : 15, 3)
+    limit.recordDenial(nowMs)
+    limit.advance(nowMs, 3)
+    if (limit.isProbing) break
+    probes.push(nowMs)
+  }
+  expect(probes.at(-1)).toBe(5100) // one begins after the first slow window
 })
 
 test('one denial begins no probe, however long its window takes because few requests come', () => {
@@ -297,7 +318,7 @@ test('one denial begins no probe, however long its window takes because few requ
 
 test('requests that began before a probe count neither for it nor after it', () => {
   const limit = limitOf()
-  window(limit, 100, 10)
+  window(limit, 100, 15)
   const before = limit.begin(0)
   probe(limit, 150)
   const during = Array.from({ length: 31 }, () => limit.begin(0))
@@ -314,11 +335,11 @@ test('requests that began before a probe count neither for it nor after it', () 
 })
 
 test('the next probe needs denials that last for a second, half a minute later', () => {
-  const limit = limitOf()
+  const limit = overloadedLimit()
   const probes: number[] = []
   for (let nowMs = 0; nowMs < 100_000; nowMs += 10) {
     const wasProbing = limit.isProbing
-    requests(limit, 1, 10, 3)
+    requests(limit, 1, limit.isProbing ? 10 : 20, 3)
     if (nowMs < 20_000 || nowMs > 60_000) limit.recordDenial(nowMs)
     limit.advance(nowMs, 3)
     if (limit.isProbing && !wasProbing) probes.push(nowMs)
@@ -327,7 +348,7 @@ test('the next probe needs denials that last for a second, half a minute later',
 })
 
 test('a probe whose requests do not end is given up, and changes nothing', () => {
-  const limit = limitOf()
+  const limit = overloadedLimit()
   probe(limit, 0)
   requests(limit, 26, 99, 3)
   for (let i = 0; i < 4; i++) limit.begin(0)
@@ -339,7 +360,7 @@ test('a probe whose requests do not end is given up, and changes nothing', () =>
 })
 
 test('a probe ends if no request has run for a tenth of a second', () => {
-  const limit = limitOf()
+  const limit = overloadedLimit()
   probe(limit, 0)
   const steps = [
     { nowMs: 10, running: 1 },
@@ -358,7 +379,7 @@ test('a probe ends if no request has run for a tenth of a second', () => {
 })
 
 test('a long probe is followed by a longer time without one', () => {
-  const limit = limitOf()
+  const limit = overloadedLimit()
   probe(limit, 0)
   limit.advance(60_001, 3) // given up after a minute, so the next is due after 20 minutes
   const probing = [1_260_000, 1_260_020, 1_260_021].map((nowMs) => {
@@ -425,7 +446,7 @@ test('whatever the clock and the latencies do, the limit stays a number within i
 
 test('no probe runs while denials keep nothing out', () => {
   let canProbe = false
-  const limit = limitOf({ canProbe: () => canProbe })
+  const limit = overloadedLimit(7, { canProbe: () => canProbe })
   const isProbing = () => {
     limit.recordDenial(0)
     limit.advance(0, 0)

@@ -200,7 +200,8 @@ test('without a queue, a request has a place at once or is denied', () => {
 test('a probe takes nothing from what a tenant has saved of its share', () => {
   const core = coreOf({ initial: 20, max: 100, weightOf: () => 1 })
   const tenant = { tenantId: 'a' }
-  for (const { ticket } of offers(core, 30, 9900)) core.end(ticket, 9910, 'all')
+  for (const { ticket } of offers(core, 30, 9800)) core.end(ticket, 9810, 'all')
+  for (const { ticket } of offers(core, 20, 9820)) core.end(ticket, 9850, 'all') // three times as long
   offers(core, 21, 10_000, tenant)
   core.advance(10_101) // denies the last one, so a probe begins
   const during = offer(core, 10_102, tenant)

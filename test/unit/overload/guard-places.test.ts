@@ -49,9 +49,10 @@ test('for a minute after a critical request, a fifth of the places is left for o
 test('a probe leaves critical requests their fifth of the limit', () => {
   const options = { initial: 100, initialIfBusy: 100, min: 3, max: 100, tolerance: 1.4, random: () => 0.5 }
   const limit = new AdaptiveLimit(options)
+  limit.advance(-100, 0)
   const epochs = Array.from({ length: 30 }, () => limit.begin(0))
   for (const epoch of epochs) limit.end('all', 10, epoch, 1)
-  limit.advance(10, 0)
+  limit.advance(10, 20) // they take longer and longer
   limit.recordDenial(11)
   limit.advance(12, 0)
   const places = new GuardPlaces({ limit, criticalShare: 0.2 })
