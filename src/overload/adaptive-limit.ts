@@ -54,7 +54,7 @@ export class AdaptiveLimit {
   #surgeAtMs = Number.NEGATIVE_INFINITY
   /** How long requests took in the last window, or take at the end of the start. */
   #latencyMs = 0
-  /** Whether requests took longer than without a queue lately. If not, the limit is too low, and grows. */
+  /** Whether requests took longer than without a queue lately, or may have. If not, the limit grows. */
   #isSlow = false
   /** Since when no request runs. */
   #quietSinceMs: number | undefined
@@ -207,7 +207,7 @@ export class AdaptiveLimit {
     this.#isSlow = true
     if (!window.isEmpty) {
       const slowdown = this.#baselines.observe(nowMs, this.#settledMs(nowMs))
-      this.#isSlow = slowdown.factor > this.#options.tolerance
+      this.#isSlow = slowdown.count === 0 || slowdown.factor > this.#options.tolerance
       this.#rule.move(window, slowdown, { isSurge, hasDenied })
       if (hasDenied && this.#rule.hasHalved) this.#probes.hasten(nowMs)
     }

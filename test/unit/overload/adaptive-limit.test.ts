@@ -304,6 +304,23 @@ test('no probe begins while requests are as fast as without a queue: the limit g
   expect(probes.at(-1)).toBe(5100) // one begins after the first slow window
 })
 
+test('a probe begins if only requests end that have no baseline, or none at all', () => {
+  const probes = ['new', undefined].map((routeClass) => {
+    const limit = overloadedLimit()
+    probe(limit, 10)
+    requests(limit, 30, 10, 3)
+    limit.advance(20, 3)
+    let nowMs = 20
+    for (; nowMs < 100_000 && !limit.isProbing; nowMs += 10) {
+      if (routeClass) limit.end(routeClass, 10, limit.begin(nowMs), 20)
+      limit.recordDenial(nowMs)
+      limit.advance(nowMs, 20)
+    }
+    return nowMs
+  })
+  expect(probes).toEqual([30_030, 30_030])
+})
+
 test('one denial begins no probe, however long its window takes because few requests come', () => {
   const limit = limitOf()
   const probes: number[] = []
