@@ -28,6 +28,7 @@ const HELP = `Overloads servers with different guards, and counts what their cli
 
       Each server runs in a process of its own, and another sends to it. The guards take turns in each
       scenario. --rounds are those of ${REFERENCE} and ${OURS}, and --other-rounds those of the others.
+      --only takes the name of a scenario, or a part that some have.
       --by-second also prints how many requests of each second were answered in time.
       --out also writes a file, such as test/tools/results/overload-live.txt.
       Guards: ${GUARDS.join(', ')}.
@@ -63,7 +64,7 @@ async function main(): Promise<void> {
   const unknown = wanted.find((name) => !GUARDS.includes(name))
   if (unknown !== undefined) throw new Error(`There is no guard ${unknown}. There are: ${GUARDS.join(', ')}.`)
   const seconds = numberOf('seconds')
-  const scenarios = SCENARIOS.filter(({ name }) => name.includes(values.only))
+  const scenarios = scenariosLike(values.only)
   const programs = await prepare()
   if (values.out !== undefined) recordInto(values.out, process.argv.slice(2))
   printServers()
@@ -105,6 +106,14 @@ function printServers(): void {
     console.log(`${work}: ${title}: ${perSecond} a second, clients wait ${patienceMs} ms, ${limit}`)
   }
   console.log(LEGEND)
+}
+
+/** Returns the scenario with this name, or all whose names contain the text. */
+function scenariosLike(text: string): readonly LiveScenario[] {
+  const named = SCENARIOS.filter(({ name }) => name === text)
+  const found = named.length > 0 ? named : SCENARIOS.filter(({ name }) => name.includes(text))
+  if (found.length === 0) throw new Error(`No scenario has "${text}" in its name.`)
+  return found
 }
 
 interface Turn {
