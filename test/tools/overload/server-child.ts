@@ -41,6 +41,7 @@ const make = CONTENDERS[contender]
 if (make === undefined) throw new Error(`There is no guard ${contender}.`)
 const { server, limit } = await make({ handle, packages, work: work as Work })
 server.keepAliveTimeout = 60_000 // longer than any pause of a scenario
+server.headersTimeout = server.requestTimeout = 0 // a proxy has connections that wait for their first request
 const listening = new Promise<number>((resolve) => {
   server.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG }, () =>
     resolve((server.address() as AddressInfo).port),

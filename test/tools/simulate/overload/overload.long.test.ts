@@ -3,7 +3,20 @@ import { deniedShare } from './denied-share.js'
 import { CALM, FLOOD, SCENARIOS } from './scenarios.js'
 import type { OverloadScenario } from './world.js'
 
-const SEEDS = 3
+const SEEDS = 10
+
+/** Recovery takes 3 s at most, and longer only after this: a probe that measured the stall needs another one. */
+const SLOWEST_S: Readonly<Record<string, number>> = { 'a stall of 10 s': 5 }
+
+/** What of a server that is never full may be denied at most. Elsewhere, nothing may be. */
+const FEW = {
+  // more requests run than four standard deviations explain
+  'healthy, 10 s, 5 a second': 0.001,
+  // ten times as many requests at once
+  'healthy, 200 ms, from 50 to 500 a second': 0.005,
+  // with waits of 50 ms, no limit can deny none
+  '0.7 times, 1 and 50 ms, 10 min': 0.002,
+}
 
 function figuresOf(name: string): readonly Figures[] {
   const scenario = SCENARIOS[name]
@@ -17,7 +30,7 @@ test.each(Object.keys(SCENARIOS))(
     const figures = figuresOf(name)
     const worst = Math.min(...figures.map(({ goodput }) => goodput))
     const slowest = Math.max(...figures.map(({ recoveryS = 0 }) => recoveryS))
-    expect([worst >= 0.9, slowest <= 3]).toEqual([true, true])
+    expect([worst >= 0.9, slowest <= (SLOWEST_S[name] ?? 3)]).toEqual([true, true])
   },
 )
 
@@ -25,14 +38,8 @@ test.each(CALM)('%s: nothing is denied', (name) => {
   expect(figuresOf(name).map(({ denied }) => denied)).toEqual(Array(SEEDS).fill(0))
 })
 
-test('a healthy server that gets ten times the requests at once denies few', () => {
-  const denied = figuresOf('healthy, 200 ms, from 50 to 500 a second').map((figures) => figures.denied)
-  expect(Math.max(...denied)).toBeLessThan(0.005)
-})
-
-test('below the capacity, bursts of slow requests deny few', () => {
-  const denied = figuresOf('0.7 times, 1 and 50 ms, 10 min').map((figures) => figures.denied)
-  expect(Math.max(...denied)).toBeLessThan(0.004) // with waits of 50 ms, no limit can deny none
+test.each(Object.entries(FEW))('%s: less than %d of the requests are denied', (name, share) => {
+  expect(Math.max(...figuresOf(name).map(({ denied }) => denied))).toBeLessThan(share)
 })
 
 test('critical requests take at most twice as long as on an idle server', () => {
@@ -41,7 +48,7 @@ test('critical requests take at most twice as long as on an idle server', () => 
 })
 
 test.each(['a heavy tenant', '10,000 invented tenants', '50 more each second', '200 that stay'])(
-  '%s: the worst tenant of a hundred loses at most 1 percent',
+  '%s: the worst tenant of a hundred loses less than 1 percent',
   (name) => {
     expect(Math.max(...figuresOf(name).map(({ worstTenant = 1 }) => worstTenant))).toBeLessThan(0.01)
   },
