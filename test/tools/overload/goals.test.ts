@@ -20,6 +20,8 @@ test('goodput is compared with the fixed limit in the same round, and the worst 
   expect(ratiosOf(runs, 'headgate')).toEqual([0.9, 0.88])
   expect(verdicts('backend, 2 times', runs)).toEqual([['0.88', false]])
   expect(verdicts('backend, 2 times', runs, 'Envoy')).toEqual([['0.90', true]])
+  runs.delete('fixed')
+  expect(verdicts('backend, 2 times', runs)).toEqual([])
 })
 
 test('below the capacity, one denied request misses a goal', () => {
