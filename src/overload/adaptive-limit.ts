@@ -113,11 +113,6 @@ export class AdaptiveLimit {
     this.#window.addLoopDelay(delayMs)
   }
 
-  /** Whether nothing has proven the limit of the start yet. */
-  get isGuess(): boolean {
-    return this.#rule.isGuess
-  }
-
   /** Records that the event loop was busy while `running` requests ran. */
   recordBusyLoop(running: number): void {
     this.#rule.recordBusyLoop(running)

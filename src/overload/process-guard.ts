@@ -121,7 +121,7 @@ export class ProcessGuard {
       this.#turns = loop.turns
       this.#limit.recordLoopDelay(loop.lastTurnMs)
     }
-    if (this.#limit.isGuess && loop.busyMs(nowMs) > BUSY_MS) this.#limit.recordBusyLoop(this.#core.running)
+    if (loop.busyMs(nowMs) > BUSY_MS) this.#limit.recordBusyLoop(this.#core.running)
     return this.#offer(entry, nowMs, isLate)
   }
 

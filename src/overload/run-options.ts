@@ -59,15 +59,15 @@ function quickRead(options: unknown): ReadRunOptions | undefined {
 
 const NAMES = /* @__PURE__ */ new Set(['signal', 'priority', 'operation', 'tenant', 'client'])
 
-const CLIENT = `${atMost(1024)}, without NUL or unpaired surrogates`
-
 const TABLE = () => ({
   rows: {
     signal: optional(readSignal),
     priority: optional(choice<Priority>(...PRIORITIES)),
     operation: optional(text(isOperation, atMost(MAX_OPERATION_LENGTH), "Write operation: 'report'.")),
     tenant: optional(text(isTenant, atMost(MAX_TENANT_LENGTH), 'Write tenant: String(id).')),
-    client: optional(text(isClient, CLIENT, 'Write client: String(user.id).')),
+    client: optional(
+      text(isClient, `${atMost(1024)}, without NUL or unpaired surrogates`, 'Write client: String(user.id).'),
+    ),
   },
   objectFix: "Write guard.run(call, { signal, priority: 'critical' }).",
 })

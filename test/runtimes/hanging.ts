@@ -66,7 +66,7 @@ export async function expectHang({ url, hang, calls }: Hangable, count: number):
 /** How long no more calls have to reach the store until the last one of some requests has. */
 const SETTLED_MS = 200
 
-/** Returns how many calls have reached the store once all have that were sent: some come late on a busy machine. */
+/** Returns how many calls have reached the store, once the late ones have. */
 async function settled(calls: Hangable['calls']): Promise<number> {
   let last = -1
   const areSettled = async () => {
